@@ -106,3 +106,16 @@ def test_the_words_of_an_error_have_no_password() -> None:
     with pytest.raises(SettingsError) as raised:
         from_values({"journal": "mysql://me:canary@a/b"}, "here")
     assert "canary" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"model": "local:tiny", "driver": object()},
+        {"model": "local:tiny", "answers": object()},
+        {"driver": object(), "answers": object()},
+    ],
+)
+def test_one_thing_gives_the_answers(given: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match="one of model, answers and driver"):
+        Agent(**given)

@@ -10,7 +10,7 @@ from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.shapes import SHAPES
 from turnwire_agent.tools.openapi.unsupported import UNSUPPORTED
-from turnwire_lab.docs.runtime import agent_settings, answers, becomes, journal, metrics
+from turnwire_lab.docs.runtime import agent_settings, answers, becomes, journal, kept, metrics
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 
@@ -25,6 +25,7 @@ def tables(table: Table) -> dict[str, Callable[[], str]]:
         "models-providers": lambda: table(PROVIDER_HEAD, _providers()),
         "tools-openapi-unsupported": lambda: table(("Name", "What it is"), _unsupported()),
         "agent-metrics": lambda: table(metrics.HEAD, metrics.rows()),
+        "drivers-pydantic-ai": lambda: table(kept.HEAD, kept.rows()),
         "journal-tables": journal.every_table,
         "journal-statements": journal.every_statement,
         "models-survival": lambda: table(("Made by", "Asked", "What it gets"), becomes.survival()),

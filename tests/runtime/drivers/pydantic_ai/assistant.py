@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic_ai import Agent as Assistant
-from pydantic_ai import ModelRetry, messages
+from pydantic_ai import ModelRetry, RunContext, messages
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
@@ -36,11 +36,13 @@ async def model(sent: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
     if returned and words.startswith("lose ") and _is_first():
         yield "It "
         raise ModelHTTPError(503, "fm", {"message": CANARY})
-    if returned:
+    if returned and not words.endswith(" for ever"):
         yield "It said: "
         yield "; ".join(_short(part) for part in returned)
         return
     match words.split(" "):
+        case ["call", "own", "for", "ever"]:
+            yield {0: DeltaToolCall("own", '{"what": "x"}', tool_call_id=f"c-{len(sent)}")}
         case ["call", *names]:
             yield "Let me "
             yield "see. "
@@ -127,6 +129,7 @@ assistant = Assistant(
     system_prompt="Be brief.",
     instructions="Be kind.",
     output_type=[str, Report],
+    deps_type=str,
 )
 
 
@@ -135,6 +138,12 @@ def own(what: str) -> str:
     """Is the agent's own."""
     _ran("own")
     return f"own {what}"
+
+
+@assistant.tool
+def own_deps(context: RunContext[str], what: str) -> str:
+    """Use what the run is given."""
+    return f"{what} of {context.deps}"
 
 
 @assistant.tool_plain
@@ -206,7 +215,7 @@ def picture(what: str) -> Output:
 
 
 agent = Agent(
-    answers=PydanticAiAnswers(assistant),
+    answers=PydanticAiAnswers(assistant, deps="the shop"),
     tools=(safe, keyed, once, mail, fails, picture),
     instructions="Be honest.",
 )

@@ -41,6 +41,10 @@ def last(frames: list[Frame]) -> Frame:
     return [each for each in frames if each["type"] == "message.finalize"][-1]
 
 
+@pytest.mark.kept(
+    "text, reasoning",
+    "streamed. Kept when the answer is whole",
+)
 async def test_text_reasoning_and_usage(running: Running) -> None:
     async with running.served.socket("text") as gateway:
         frames = await gateway.turn("think")
@@ -52,6 +56,10 @@ async def test_text_reasoning_and_usage(running: Running) -> None:
     assert last(frames)["usage"]["outputTokens"] > 0
 
 
+@pytest.mark.kept(
+    "tools of its own",
+    "shown, with inputs and results. They run inside of the answer, without a policy",
+)
 async def test_a_tool_of_its_own(running: Running) -> None:
     async with running.served.socket("own") as gateway:
         frames = await gateway.turn("call own")
@@ -81,6 +89,10 @@ async def test_a_registered_tool_beside_one_of_its_own(running: Running, name: s
     assert words(again).startswith("2 prompts, 1 system")
 
 
+@pytest.mark.kept(
+    "approval of a registered tool",
+    "a question in the chat. The agent gets the denial as the result",
+)
 async def test_a_call_that_a_person_denies(running: Running) -> None:
     before = serve.runs(running.folder)
     async with running.served.socket("denied") as gateway:
@@ -101,6 +113,10 @@ async def test_a_registered_tool_that_fails(running: Running) -> None:
     assert "fails failed: This call failed.\nNo paper for x." in words(frames)
 
 
+@pytest.mark.kept(
+    "pictures that registered tools return",
+    "reach the model",
+)
 async def test_a_picture_that_a_tool_returns(running: Running) -> None:
     async with running.served.socket("picture") as gateway:
         frames = await gateway.turn("call picture")
@@ -108,6 +124,10 @@ async def test_a_picture_that_a_tool_returns(running: Running) -> None:
     assert "picture success: ['x', 'image/png 3']" in words(frames)
 
 
+@pytest.mark.kept(
+    "files in a prompt",
+    "reach the model, as bytes or by their URL",
+)
 async def test_pictures_in_a_prompt(running: Running) -> None:
     data = base64.b64encode(b"PNG").decode()
     attachments = [
@@ -128,6 +148,10 @@ async def test_pictures_in_a_prompt(running: Running) -> None:
     )
 
 
+@pytest.mark.kept(
+    "structured output",
+    "shown as JSON when it is whole. Kept in the messages",
+)
 async def test_an_output_that_is_no_text_is_shown_as_json(running: Running) -> None:
     async with running.served.socket("report") as gateway:
         frames = await gateway.turn("report")
@@ -139,6 +163,10 @@ async def test_an_output_that_is_no_text_is_shown_as_json(running: Running) -> N
     assert words(again).startswith("2 prompts")
 
 
+@pytest.mark.kept(
+    "instructions",
+    "its own, and those of the settings, as this process has them. A system prompt is kept",
+)
 async def test_its_instructions_and_ours(running: Running) -> None:
     async with running.served.socket("instructions") as gateway:
         text = words(await gateway.turn("Who?"))
@@ -148,6 +176,10 @@ async def test_its_instructions_and_ours(running: Running) -> None:
     assert "Be honest." in text
 
 
+@pytest.mark.kept(
+    "a stop in the text",
+    "the answer is not kept, its prompt is",
+)
 async def test_a_stop_in_the_text_and_the_next_prompt(running: Running) -> None:
     async with running.served.socket("stop-text") as gateway:
         await gateway.ask("long")
@@ -161,6 +193,10 @@ async def test_a_stop_in_the_text_and_the_next_prompt(running: Running) -> None:
     assert words(again).startswith("2 prompts, 1 system")
 
 
+@pytest.mark.kept(
+    "a stop in a tool",
+    "the agent gets that nobody knows what a registered one did, and forgets its own",
+)
 @pytest.mark.parametrize("name", ["once", "own_holds"])
 async def test_a_stop_in_a_tool_and_the_next_prompt(running: Running, name: str) -> None:
     async with running.served.socket(f"stop-{name}") as gateway:
@@ -179,9 +215,18 @@ async def test_a_stop_in_a_tool_and_the_next_prompt(running: Running, name: str)
 @pytest.mark.parametrize(
     ("prompt", "text"),
     [
-        ("fail", None),
+        pytest.param(
+            *("fail", None),
+            marks=pytest.mark.kept("an exception of the agent", "the turn ends in fixed words"),
+        ),
         ("call own_raises", None),
-        ("call own_asks", None),
+        pytest.param(
+            *("call own_asks", None),
+            marks=pytest.mark.kept(
+                "approval of a tool of its own",
+                "none: the turn ends as an error. Register the tool",
+            ),
+        ),
         ("status 401", "The model cannot be asked: its set-up is not right."),
         ("status 413", "The conversation holds more than can be sent to the model."),
         ("status 503", "The model is overloaded at the moment. Try again later."),
@@ -198,6 +243,10 @@ async def test_failures_have_fixed_words(running: Running, prompt: str, text: st
     assert words(again).startswith("2 prompts, 1 system")
 
 
+@pytest.mark.kept(
+    "tools of its own, when the connection of its model breaks",
+    "the answer is taken back and given again: they run again",
+)
 async def test_an_answer_that_broke_off_is_taken_back_and_given_again(running: Running) -> None:
     before = serve.runs(running.folder)
     async with running.served.socket("lost") as gateway:
@@ -211,12 +260,37 @@ async def test_an_answer_that_broke_off_is_taken_back_and_given_again(running: R
     assert serve.runs(running.folder) == [*before, "own", "own"]
 
 
+@pytest.mark.kept(
+    "`ModelRetry` of a tool of its own",
+    "a failed call, and the agent tries again in the same answer",
+)
 async def test_a_tool_of_its_own_that_wants_other_arguments(running: Running) -> None:
     async with running.served.socket("refuses") as gateway:
         frames = await gateway.turn("call own_refuses")
 
     assert list(results(frames).values()) == ["The tool failed."]
     assert words(frames).startswith("Let me see. It said: own_refuses retried: Not x.")
+
+
+@pytest.mark.kept("`deps`", "one object for all runs of a process. Nothing of it is kept")
+async def test_deps(running: Running) -> None:
+    async with running.served.socket("deps") as gateway:
+        frames = await gateway.turn("call own_deps")
+
+    assert words(frames).endswith("own_deps success: x of the shop")
+
+
+@pytest.mark.kept(
+    "limits of usage",
+    "counted in each answer anew, and not over a turn. Beyond them the turn ends as an error",
+)
+async def test_limits_of_usage_end_the_turn(running: Running) -> None:
+    async with running.served.socket("limits") as gateway:
+        frames = await gateway.turn("call own for ever")
+        again = await gateway.turn("And now?", "p2")
+
+    assert last(frames)["error"] == "What may be used of the model is used up."
+    assert words(again).startswith("2 prompts, 1 system")
 
 
 @pytest.mark.parametrize("name", ["own", "safe"])

@@ -74,6 +74,10 @@ async def _ends(kept: Story, served: Served, session: str) -> None:
         kept.after[session] = gateway.seen
 
 
+@pytest.mark.kept(
+    "a `keyed` registered tool, when the process dies",
+    "runs again, with its key",
+)
 async def test_a_keyed_tool_runs_again_with_its_key(story: Story) -> None:
     first, again = (each for each in serve.runs(story.folder) if each.startswith("keyed "))
 
@@ -82,11 +86,19 @@ async def test_a_keyed_tool_runs_again_with_its_key(story: Story) -> None:
     assert "keyed success: paid x" in words(story.after["keyed"])
 
 
+@pytest.mark.kept(
+    "a `once` registered tool, when the process dies",
+    "is not run again. The agent gets as its result that nobody knows",
+)
 async def test_a_tool_that_runs_once_does_not_run_again(story: Story) -> None:
     assert serve.runs(story.folder).count("once") == 1
     assert "It is not known whether this call ran." in words(story.after["once"])
 
 
+@pytest.mark.kept(
+    "a tool of its own, when the process dies",
+    "runs again, with the whole answer. What was shown of it is taken back",
+)
 async def test_a_tool_of_its_own_runs_again_and_its_first_run_is_taken_back(story: Story) -> None:
     frames = story.after["own_holds"]
 
@@ -97,6 +109,10 @@ async def test_a_tool_of_its_own_runs_again_and_its_first_run_is_taken_back(stor
     assert words(frames).startswith("Let me see. It said: own_holds success: held x")
 
 
+@pytest.mark.kept(
+    "an approval, when the process dies",
+    "is answered in any process, and runs there",
+)
 async def test_a_call_is_allowed_after_the_process_that_asked_died(story: Story) -> None:
     assert serve.runs(story.folder).count("mail") == 1
     assert results(story.after["talk"]) == {"c-mail": "mailed x"}
@@ -111,6 +127,10 @@ async def test_each_turn_is_the_same_one_and_the_next_prompt_works(story: Story)
     assert "4 prompts, 1 system" in words(story.after["talk"])
 
 
+@pytest.mark.kept(
+    "the history of messages",
+    "what the agent gave, unchanged, in any process: reasoning, calls and results too",
+)
 async def test_the_agent_gets_back_the_messages_that_it_gave(story: Story) -> None:
     sent = [each for each in serve.asked(story.folder) if _first_prompt(each) == PROMPTS[0]]
 
