@@ -22,7 +22,7 @@ _WORD: Final = re.compile(rb'"content":"(\d{9} )')
 _READ_BYTES: Final = 65_536
 
 
-class Told(Struct, frozen=True):
+class Chunks(Struct, frozen=True):
     """What came of a load between its first and its last chunk."""
 
     ages_us: Sequence[int]
@@ -40,7 +40,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 async def turns(
     port: int, model_port: int, sessions: Sequence[str], answer: Answer, reading: Callable[[], Any]
-) -> Told:
+) -> Chunks:
     """Let turns run side by side. They are open before the first of them goes on.
 
     Args:
@@ -67,7 +67,7 @@ async def turns(
         after = reading()
         provider.end.set()
         await asyncio.gather(*(each.until("complete") for each in sockets))
-        return Told([age for each in sockets for age in each.ages_us], before, after)
+        return Chunks([age for each in sockets for age in each.ages_us], before, after)
 
 
 async def asked(port: int, sessions: Sequence[str], stack: AsyncExitStack) -> list[SessionSocket]:

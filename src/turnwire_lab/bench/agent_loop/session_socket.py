@@ -28,7 +28,7 @@ class SessionSocket(asyncio.Protocol):
     def __init__(self) -> None:
         self.ages_us: list[int] = []
         """Of the chunks of text, in their order."""
-        self._heard: dict[str, asyncio.Future[None]] = {}
+        self._arrivals: dict[str, asyncio.Future[None]] = {}
         self._wanted = 0
         self._enough: asyncio.Future[None] | None = None
         self._buffer = bytearray()
@@ -85,7 +85,7 @@ class SessionSocket(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
 
     def connection_lost(self, _: Exception | None) -> None:
-        for each in (*self._heard.values(), self._enough):
+        for each in (*self._arrivals.values(), self._enough):
             if each is not None and not each.done():
                 each.set_exception(NotStartedError("the socket was closed"))
                 each.exception()
@@ -126,8 +126,8 @@ class SessionSocket(asyncio.Protocol):
             self._count()
             return
         kind = _KINDS.get(payload[: payload.find(b'"', 9) + 1])
-        if kind is not None and not (heard := self._future(kind)).done():
-            heard.set_result(None)
+        if kind is not None and not (arrival := self._future(kind)).done():
+            arrival.set_result(None)
 
     def _count(self) -> None:
         enough = self._enough
@@ -135,9 +135,9 @@ class SessionSocket(asyncio.Protocol):
             enough.set_result(None)
 
     def _future(self, kind: str) -> asyncio.Future[None]:
-        if kind not in self._heard:
-            self._heard[kind] = asyncio.get_running_loop().create_future()
-        return self._heard[kind]
+        if kind not in self._arrivals:
+            self._arrivals[kind] = asyncio.get_running_loop().create_future()
+        return self._arrivals[kind]
 
 
 async def _in_time(fact: asyncio.Future[None], what: str) -> None:

@@ -101,7 +101,9 @@ class _Runtimes:
         """One load on one of them. With a pace, what a chunk is late, too."""
         paced = answer.gap_s > 0
         hop = loads.run(loads.direct(self._model_port, count, answer)) if paced else ()
-        told, spent = quietest(lambda: self._turns(self.programs[name], answer, count), self._until)
+        chunks, spent = quietest(
+            lambda: self._turns(self.programs[name], answer, count), self._until
+        )
         figures = {
             "us_per_chunk": spent.gateway_s * 1e6 / (answer.chunks * count),
             "gateway_share": spent.gateway_s / spent.wall_s,
@@ -109,7 +111,7 @@ class _Runtimes:
         }
         for point, share in (("p50", 0.5), ("p99", 0.99)):
             if paced:
-                late_ms = loads.quantile_ms(told.ages_us, share)
+                late_ms = loads.quantile_ms(chunks.ages_us, share)
                 figures[f"added_{point}_ms"] = late_ms - loads.quantile_ms(hop, share)
         return Round(
             mode=mode,
@@ -118,16 +120,16 @@ class _Runtimes:
             number=number,
             figures=figures,
             foreign=spent.foreign,
-            void=None if len(told.ages_us) == answer.chunks * count else "another text",
+            void=None if len(chunks.ages_us) == answer.chunks * count else "another text",
         )
 
-    def _turns(self, program: Program, answer: Answer, count: int) -> tuple[loads.Told, Spent]:
+    def _turns(self, program: Program, answer: Answer, count: int) -> tuple[loads.Chunks, Spent]:
         self._sessions += 1
         sessions = [f"turn-{self._sessions}-{each}" for each in range(count)]
-        told = loads.run(
+        chunks = loads.run(
             loads.turns(program.port, self._model_port, sessions, answer, partial(reading, program))
         )
-        return told, between(told.before, told.after, self._run.cores)
+        return chunks, between(chunks.before, chunks.after, self._run.cores)
 
 
 def reading(program: Program) -> Reading:
