@@ -221,12 +221,20 @@ class Holder:
         self._task, turn, self._turn = None, self._turn, None
         if isinstance(ended, Parked):
             await self._writer.flush()
+            if turn.was_notified:  # of a question that was closed in between
+                return
             running = self._live.state.running
-            # A question that was closed in between: the driver has something to do again.
-            if running and running.open_questions and not turn.was_notified:
+            if running and running.open_questions:
                 await self._write([TurnParked(turn.turn_id)])
                 metrics.TURNS_PARKED.inc()
-            return
+                return
+            # It would be called again and again: nothing that it waits for can come.
+            LOGGER.error(
+                "turn: session=%s turn=%s outcome=parked-without-a-question",
+                turn.session_id,
+                turn.turn_id,
+            )
+            ended = Ended(reason="error", finish_reason="error", error=FAILED)
         await self._write_end(ended)
 
     async def _stop(self, command: str) -> None:

@@ -72,8 +72,19 @@ class LiveSession:
         broadcast([socket], frame, text=True)
 
     def apply(self, events: Sequence[Event], head: int) -> None:
-        """Take events that are committed, and send them on."""
-        self.head = head
+        """Take events that are committed, and send them on.
+
+        What `catch_up` has read already, before the writer heard of its commit, is not taken again.
+
+        Args:
+            events: One for each row, the last rows of the session.
+            head: The number of the last row.
+
+        """
+        known = self.head - (head - len(events))
+        if known > 0:
+            events = events[known:]
+        self.head = max(self.head, head)
         for event in events:
             frames = self._frames.of(event, self.state)
             self.state.apply(event)

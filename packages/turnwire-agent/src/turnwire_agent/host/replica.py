@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Final, Self
 from uuid import uuid4
 
@@ -14,12 +15,17 @@ from turnwire_agent.host.holder import Holder
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.probes import Probes
 from turnwire_agent.host.settings import HostSettings
-from turnwire_agent.journal.port import Journal, LeaseLostError, UnavailableError
+from turnwire_agent.journal.port import Journal, Lease, LeaseLostError, UnavailableError
 from turnwire_agent.session.codec import BrokenEventError, NewerEventError
+from turnwire_agent.tools.run.raised import described
 from turnwire_agent.v2.frames import Frames
 
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 RETRY_MAX_S: Final = 10.0
+REFUSED_S: Final = 30.0
+"""How long a session that this process cannot serve is left to others."""
+DUE_MAX: Final = 100
+"""Most sessions that one look finds."""
 
 
 class FullError(Exception):
@@ -54,6 +60,10 @@ class Replica:
         self._frames = frames
         self._settings = settings
         self._sessions: dict[str, _Session] = {}
+        self._held = 0
+        """How many sessions it holds, or tries to."""
+        self._refused: dict[str, float] = {}
+        """Sessions that it cannot serve, and until when it leaves them, by `time.monotonic`."""
         self._closing = False
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -136,8 +146,13 @@ class Replica:
             session.holder.wake()
         elif session.holding is not None:
             session.again = True
-        elif not self._closing and self._held() < self._settings.turns:
+        elif (
+            not self._closing
+            and self._held < self._settings.turns
+            and self._refused.get(session_id, 0.0) <= time.monotonic()
+        ):
             session.users += 1
+            self._held += 1
             session.holding = asyncio.create_task(self._hold(session))
         else:
             self._forget(session)
@@ -161,9 +176,16 @@ class Replica:
                     await asyncio.sleep(delay)
                     delay = min(2 * delay, RETRY_MAX_S)
         except (BrokenEventError, NewerEventError, NewerCommandError) as error:
+            self._refuse(session.live.id)
             LOGGER.critical("session: session=%s outcome=refused: %s", session.live.id, error)
+        except Exception as error:  # noqa: BLE001 - a fault of ours, whose text may be a prompt
+            self._refuse(session.live.id)
+            LOGGER.critical(
+                "session: session=%s outcome=raised %s", session.live.id, described(error)
+            )
         finally:
             session.holding = None
+            self._held -= 1
             session.users -= 1
             self._forget(session)
 
@@ -183,9 +205,26 @@ class Replica:
         try:
             with metrics.SESSIONS_HELD.track_inprogress():
                 await session.holder.run()
+        except (LeaseLostError, UnavailableError):
+            raise
+        except Exception:
+            await self._give_back(lease)
+            raise
         finally:
             session.holder = None
         return session.again or bool(await self._journal.commands(id_))
+
+    async def _give_back(self, lease: Lease) -> None:
+        """Leave a session to others: a lease that nobody gives up is prolonged with the rest."""
+        with suppress(LeaseLostError, UnavailableError):
+            await self._journal.append(lease, [], release=True)
+
+    def _refuse(self, session_id: str) -> None:
+        now = time.monotonic()
+        refused = {id_: until for id_, until in self._refused.items() if until > now}
+        if len(refused) >= self._settings.sessions:
+            del refused[next(iter(refused))]
+        self._refused = {**refused, session_id: now + REFUSED_S}
 
     async def _follow(self, session: _Session) -> None:
         """Read what others write, for those who follow."""
@@ -228,18 +267,16 @@ class Replica:
         """Look for sessions that nobody holds and that wait: their process died, or was full."""
         while True:
             await asyncio.sleep(min(1.0, self._settings.lease_s / 4))
-            if self._held() >= self._settings.turns:
+            if self._held >= self._settings.turns:
                 continue
             try:
-                due = await self._journal.due()
+                # Those that it refuses are due as long as nobody else serves them.
+                due = await self._journal.due(DUE_MAX + len(self._refused))
             except UnavailableError:
                 metrics.JOURNAL_ERRORS.inc()
                 continue
             for session_id in due:
                 self._consider(session_id)
-
-    def _held(self) -> int:
-        return sum(each.holding is not None for each in self._sessions.values())
 
     def _forget(self, session: _Session) -> None:
         """Keep nothing of a session that nobody needs."""

@@ -1,5 +1,6 @@
 """The WebSocket server: one session for each socket, as `v2` has it."""
 
+import hashlib
 import logging
 import re
 import socket as sockets
@@ -7,6 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import Final, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import msgspec
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -30,9 +32,13 @@ from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, parse
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 PATH: Final = re.compile(r"/api/sessions/([^/]+)/(ws|access)")
 SESSION_ID: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.:-]{1,128}")
+PROMPT_ID_KEPT: Final = 256
+"""Most characters of a prompt's id that the id of its command repeats."""
 USER_MAX: Final = 512
 """Most characters of a user's id."""
 CLOSE_S: Final = 1.0
+KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+"""A peer is gone after a minute of silence and one without an answer: seconds, and tries."""
 TOO_MANY: Final = "Too many prompts wait"
 NOT_KEPT: Final = "The prompt could not be kept"
 
@@ -53,7 +59,10 @@ class HostServer:
         self._settings = settings
         self._stack = AsyncExitStack()
         self._server: Server | None = None
-        self._callers: dict[ServerConnection, Caller] = {}
+        self._callers: WeakKeyDictionary[ServerConnection, Caller] = WeakKeyDictionary()
+        """Of the sockets that were let in. Some of them never open."""
+        self._open = 0
+        """How many sockets are open."""
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._replica)
@@ -65,7 +74,7 @@ class HostServer:
             max_size=self._settings.frame_bytes,
             close_timeout=CLOSE_S,
             # A gateway that does not read for a while is patient, not dead: TCP and the bound of
-            # what waits for a socket end those that are.
+            # what waits for a socket end those that are (`KEEPALIVE`).
             ping_interval=None,
         )
         return self
@@ -102,23 +111,25 @@ class HostServer:
             return _json(socket, {"role": "collaborator", "userId": user})
         if role != "client":
             return socket.respond(400, "role must be client\n")
-        if len(self._callers) >= self._settings.sockets:
+        if self._open >= self._settings.sockets:
             return socket.respond(503, "too many sockets\n")
         self._callers[socket] = Caller(user)
         return None
 
     async def _serve(self, socket: ServerConnection) -> None:
         """Serve one socket to its end."""
-        with metrics.SOCKETS.track_inprogress():
-            await self._converse(socket)
+        self._open += 1
+        try:
+            with metrics.SOCKETS.track_inprogress():
+                await self._converse(socket)
+        finally:
+            self._open -= 1
 
     async def _converse(self, socket: ServerConnection) -> None:
         assert socket.request is not None
         user = self._callers.get(socket, Caller()).user
         session_id = _asked_for(socket.request)[0]
-        # Many small frames: without this they would wait for each other's acknowledgment.
-        tcp = socket.transport.get_extra_info("socket")
-        tcp.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
+        _set_options(socket.transport.get_extra_info("socket"))
         try:
             async with self._replica.session(session_id) as live:
                 live.join(socket, user)
@@ -134,11 +145,12 @@ class HostServer:
             metrics.JOURNAL_ERRORS.inc()
             LOGGER.warning("session: session=%s outcome=unavailable: %s", session_id, error)
             await socket.close(CloseCode.TRY_AGAIN_LATER)
+        except TooManyCommandsError:  # of a stop or an answer, which has no frame that refuses it
+            LOGGER.warning("session: session=%s outcome=too-many-commands", session_id)
+            await socket.close(CloseCode.TRY_AGAIN_LATER)
         except (BrokenEventError, NewerEventError) as error:
             LOGGER.critical("session: session=%s outcome=refused: %s", session_id, error)
             await socket.close(CloseCode.INTERNAL_ERROR)
-        finally:
-            self._callers.pop(socket, None)
 
     async def _take(
         self, live: LiveSession, socket: ServerConnection, user: str | None, data: str | bytes
@@ -183,7 +195,7 @@ class HostServer:
         if prompt.prompt_id is not None:
             live.asks(socket, prompt.prompt_id)
         try:
-            await self._put(live, prompted, f"prompt-{prompt.prompt_id or uuid4().hex}")
+            await self._put(live, prompted, _command_id(prompt.prompt_id))
         except (TooManyCommandsError, UnavailableError) as error:
             LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
             metrics.REFUSED_PROMPTS.labels("journal").inc()
@@ -193,6 +205,25 @@ class HostServer:
 
     async def _put(self, live: LiveSession, wanted: Wanted, id_: str = "") -> None:
         await self._replica.put(live.id, id_ or uuid4().hex, wanted)
+
+
+def _command_id(prompt_id: str | None) -> str:
+    """Name the command of a prompt: the same prompt has the same one, and every store keeps it."""
+    if not prompt_id:
+        return f"prompt-{uuid4().hex}"
+    if len(prompt_id) > PROMPT_ID_KEPT or "\0" in prompt_id:
+        return f"prompt-sha256-{hashlib.sha256(prompt_id.encode()).hexdigest()}"
+    return f"prompt-{prompt_id}"
+
+
+def _set_options(tcp: sockets.socket) -> None:
+    # Many small frames: without this they would wait for each other's acknowledgment.
+    tcp.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
+    # The machine of a gateway may be gone without a word, and its idle sockets are counted, too.
+    tcp.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE:
+        if hasattr(sockets, name):
+            tcp.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, name), value)
 
 
 def _asked_for(request: Request) -> tuple[str, str, str]:

@@ -2,6 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
 
 from turnwire_agent.host.writer import Extra, Writer
 from turnwire_agent.journal.port import Effect, LeaseLostError
@@ -9,6 +13,8 @@ from turnwire_agent.llm.transcript import Transcript
 from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import Event, Prompted
 from turnwire_agent.session.running import RunningTurn
+
+_check: Final = msgspec.json.Decoder(Raw).decode
 
 
 class HostTurn:
@@ -43,6 +49,7 @@ class HostTurn:
         return len(self._running.parts)
 
     def add(self, delta: Delta) -> None:
+        _check_json(delta)
         if not self._over:
             self._writer.add(self.turn_id, delta)
 
@@ -53,6 +60,8 @@ class HostTurn:
     async def write(self, *events: Event, effects: Sequence[Effect] = ()) -> None:
         if self._over:
             raise LeaseLostError("the turn is over")
+        for event in events:
+            _check_json(event)
         await self._writer.write(events, Extra(effects=effects))
 
     async def changed(self) -> None:
@@ -71,3 +80,15 @@ class HostTurn:
     def notify(self) -> None:
         """Say that a question was closed."""
         self._changed.set()
+
+
+def _check_json(added: Struct) -> None:
+    """Refuse what a driver calls JSON and is none: the session could never be read again.
+
+    Raises:
+        DecodeError: it is none.
+
+    """
+    for name in ("value", "input", "answer"):
+        if isinstance(json := getattr(added, name, None), Raw):
+            _check(json)

@@ -24,6 +24,7 @@ from turnwire_agent.journal.port import (
 from turnwire_agent.session.codec import encode
 from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import Event, Streamed
+from turnwire_agent.tools.run.raised import described
 
 BATCH_MAX = 1_000
 """Most writes in one transaction."""
@@ -145,6 +146,7 @@ class Writer:
         Raises:
             LeaseLostError: nothing of them was written, or it is not known.
             KeyTakenError: nothing of them was written.
+            Exception: they cannot be written. Nothing of them was.
 
         """
         if self._ended:
@@ -222,12 +224,14 @@ class Writer:
                 writes.append(each)
         failure: Exception | None = None
         began = time.monotonic()
-        encoded = [encode(event) for event in events]
-        rows = [Row(each.kind, each.body, each.detail) for each in encoded]
         try:
+            encoded = [encode(event) for event in events]
+            rows = [Row(each.kind, each.body, each.detail) for each in encoded]
             appended = await self._append(rows, [each.extra for each in writes])
         except (KeyTakenError, LeaseLostError, UnavailableError) as error:
             failure = error
+        except Exception as error:  # noqa: BLE001 - of whoever wrote what no row can hold
+            failure = error if writes else LeaseLostError(f"not written: {described(error)}")
         else:
             metrics.COMMIT_SECONDS.observe(time.monotonic() - began)
             self._committed([each.event for each in encoded], appended.head)
