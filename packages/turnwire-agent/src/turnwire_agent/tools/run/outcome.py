@@ -20,6 +20,8 @@ CANCELED: Final = "The tool was stopped."
 NO_RESULT: Final = "The tool's result is not one that can be sent."
 LARGE: Final = "The tool's pictures and files are too large."
 
+_check: Final = msgspec.json.Decoder(msgspec.Raw).decode
+
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):
     """How a run ended."""
@@ -49,7 +51,8 @@ def done(result: Any) -> ToolOutcome:
         return ToolOutcome(kind="done", parts=(result,))
     try:
         value = msgspec.json.encode(result)
-    except (TypeError, ValueError, RecursionError, UnicodeError):
+        _check(value)  # what a tool calls `Raw` is taken as it is
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return failed(NO_RESULT)
     text = _short(result if isinstance(result, str) else value.decode())
     return ToolOutcome(kind="done", parts=(text,), value=value if len(value) <= VALUE_MAX else None)

@@ -29,6 +29,11 @@ class ToolRun:
         self._task: asyncio.Task[Any] | None = None
         self._canceled = False
 
+    @property
+    def is_canceled(self) -> bool:
+        """Whether nobody wants it any more."""
+        return self._canceled
+
     def cancel(self) -> None:
         """Ask the tool to end. A plain function does not hear of it."""
         self._canceled = True
@@ -76,7 +81,7 @@ class ToolThread:
             )
             self._thread.start()
         run = ToolRun()
-        self._loop.call_soon_threadsafe(run.begin, self._loop, self._with_a_slot(call))
+        self._loop.call_soon_threadsafe(run.begin, self._loop, self._with_a_slot(run, call))
         return run
 
     def close(self) -> None:
@@ -87,10 +92,11 @@ class ToolThread:
         self._thread.join(STOPPING_S)
         self._loop = self._thread = None
 
-    def _with_a_slot(self, call: Callable[[], Any]) -> Callable[[], Any]:
+    def _with_a_slot(self, run: ToolRun, call: Callable[[], Any]) -> Callable[[], Any]:
         def called() -> Any:
             with self._slots:
-                return call()
+                # It may have been stopped while it waited: then it does nothing.
+                return None if run.is_canceled else call()
 
         return called
 
@@ -134,7 +140,11 @@ def _in_a_thread(call: Callable[[], Any]) -> "asyncio.Future[Any]":
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
-        loop.run_forever()
+        # asyncio lets these two out of the loop. A tool that calls `sys.exit` ends itself alone.
+        while True:
+            with suppress(KeyboardInterrupt, SystemExit):
+                loop.run_forever()
+                return
     finally:
         for task in asyncio.all_tasks(loop):
             task.cancel()

@@ -1,0 +1,50 @@
+"""The thread of the tools: what one tool does ends no other."""
+
+import asyncio
+import sys
+import time
+
+import pytest
+
+from turnwire_agent.tools.run.tool_thread import ToolThread
+
+
+async def exits() -> None:
+    sys.exit("as libraries for the command line do")
+
+
+async def interrupts() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("tool", [lambda: sys.exit(3), exits, interrupts])
+async def test_a_tool_that_would_end_the_process_ends_itself_alone(tool: object) -> None:
+    thread = ToolThread()
+    other = thread.start(lambda: asyncio.sleep(0.2, "other"))
+    ended = thread.start(tool)  # type: ignore[arg-type]
+    await asyncio.wait([ended.done], timeout=5)
+    assert isinstance(ended.done.exception(), SystemExit | KeyboardInterrupt)
+
+    async with asyncio.timeout(5):
+        assert await other.done == "other"
+        assert await thread.start(lambda: "next").done == "next"
+    thread.close()
+
+
+async def test_a_function_that_was_stopped_before_its_turn_came_is_never_called() -> None:
+    thread = ToolThread(threads=1)
+    called: list[str] = []
+    first = thread.start(lambda: time.sleep(0.2))
+    stopped = thread.start(lambda: called.append("stopped"))
+    await asyncio.sleep(0.05)
+    stopped.cancel()
+    await asyncio.wait([stopped.done], timeout=5)
+    assert stopped.done.cancelled()
+
+    async with asyncio.timeout(5):
+        await first.done
+        await thread.start(lambda: called.append("next")).done
+        await thread.start(lambda: called.append("last")).done
+    await asyncio.sleep(0.05)
+    assert called == ["next", "last"]
+    thread.close()
