@@ -65,6 +65,7 @@ class _Play:
 
     def __init__(self, driver: ScriptedDriver, turn: HostTurn) -> None:
         self._host = turn
+        self._now = driver.now
         self._frames: asyncio.Queue[Json] = asyncio.Queue()
         self._steps = 0
         self._since = 0
@@ -93,8 +94,9 @@ class _Play:
         self._turn.id = turn.turn_id
 
     async def run(self) -> Ended:
-        if isinstance(self._host.events[-1], TurnTakenOver):
-            await self._lose(DIED, since=0)
+        # Not only if it is the last: an answer may have come since.
+        if any(isinstance(each, TurnTakenOver) for each in self._host.events):
+            await self._begin_anew()
         pump = asyncio.create_task(self._pump())
         answers = asyncio.create_task(self._hear_answers())
         try:
@@ -107,6 +109,20 @@ class _Play:
         if error is not None:
             return Ended(reason="error", finish_reason="error", error=error)
         return Ended(finish_reason=self._turn.finish_reason or "stop")
+
+    async def _begin_anew(self) -> None:
+        """Take back what the lost script told, and the questions that it waited for."""
+        events = self._host.events
+        closed = {each.question_id for each in events if isinstance(each, QuestionClosed)}
+        left = [
+            QuestionClosed(
+                turn_id=self._host.turn_id, question_id=each.question_id, at=self._now().timestamp()
+            )
+            for each in events
+            if isinstance(each, QuestionAsked) and each.question_id not in closed
+        ]
+        await self._host.write(*left)
+        await self._lose(DIED, since=0)
 
     async def _play(self) -> str | None:
         """Why the script gave up, if it did."""
