@@ -1,10 +1,15 @@
 """Several replicas, one journal: each serves all sessions, one holds each."""
 
 import asyncio
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
 
 from runtime.host.hosted import QUICK, Scripted, echo, hosted, words
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.journal.memory import MemoryJournal
+from turnwire_agent.journal.port import Appended
 from turnwire_agent.session.deltas import TextAdded
 from turnwire_agent.session.events import QuestionAsked, QuestionClosed, TurnTakenOver
 
@@ -112,3 +117,39 @@ async def test_a_turn_that_waits_for_a_person_is_held_by_nobody() -> None:
         assert not any(
             row.kind.startswith("turn-taken-over") for row in await journal.read("s1", details=True)
         )
+
+
+async def test_a_stop_reaches_a_holder_that_has_no_socket_of_the_session() -> None:
+    async def answer(_: Turn) -> Ended:
+        await asyncio.Event().wait()
+        return Ended()
+
+    journal = Shared()
+    async with (
+        hosted(Scripted(answer), journal),
+        # It takes no turns: the other one finds the prompt when it looks.
+        hosted(Scripted(answer), journal, replace(QUICK, turns=0)) as there,
+        there.socket() as socket,
+        asyncio.timeout(5),
+    ):
+        await socket.ask("hello")
+        await socket.until("message.create")
+        await socket.send("abort", promptId="p1")
+        assert (await socket.until("message.finalize"))["reason"] == "canceled"
+
+
+async def test_a_lease_that_is_given_up_while_others_are_prolonged_is_not_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class AnswersLate(MemoryJournal):
+        async def append(self, *args: Any, **kwargs: Any) -> Appended:
+            appended = await super().append(*args, **kwargs)
+            if kwargs.get("release"):
+                await asyncio.sleep(0.5)  # leases are prolonged every 0.2 s
+            return appended
+
+    async with hosted(Scripted(echo), AnswersLate()) as host, host.socket() as socket:
+        await socket.turn("hello")
+        await asyncio.sleep(0.7)
+        assert words(await socket.turn("again", "p2")) == "again "
+    assert "lease-lost" not in caplog.text

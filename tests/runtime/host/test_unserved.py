@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 
 import pytest
 from msgspec import Raw
@@ -9,11 +10,20 @@ from msgspec import Raw
 from runtime.host.hosted import Scripted, echo, hosted, words
 from turnwire_agent.host.commands import AbortCommand
 from turnwire_agent.host.driver import Ended, Parked, Turn
+from turnwire_agent.host.holder import TAKEOVERS_MAX
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Effect, Row
+from turnwire_agent.session.codec import row_of
 from turnwire_agent.session.deltas import DataSet, TextAdded
-from turnwire_agent.session.events import CallBegun, CallEnded
+from turnwire_agent.session.events import (
+    CallBegun,
+    CallEnded,
+    Event,
+    Prompted,
+    TurnBegun,
+    TurnTakenOver,
+)
 
 
 def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -54,6 +64,10 @@ async def test_a_session_that_fails_here_is_given_back_without_a_word_of_it(
         assert await journal.claim("s1", "other", 5) is not None
 
 
+async def exits(_: Turn) -> Ended:
+    sys.exit("as libraries for the command line do")
+
+
 async def parked(_: Turn) -> Parked:
     return Parked()
 
@@ -79,7 +93,7 @@ async def no_json_written(turn: Turn) -> Ended:
     return Ended()
 
 
-@pytest.mark.parametrize("answer", [parked, long_key, no_json_streamed, no_json_written])
+@pytest.mark.parametrize("answer", [exits, parked, long_key, no_json_streamed, no_json_written])
 async def test_a_driver_that_breaks_its_contract_ends_one_turn_alone(answer: object) -> None:
     async def turn(turn: Turn) -> Ended | Parked:
         if turn.prompt.content == "go on":
@@ -106,3 +120,26 @@ async def test_streamed_words_that_no_row_can_hold_do_not_stop_the_session() -> 
 
     async with hosted(Scripted(turn)) as host, host.socket() as socket, asyncio.timeout(5):
         assert (await socket.turn("break it"))[-2]["reason"] == "end_turn"
+
+
+async def test_a_turn_that_kills_each_process_is_given_up() -> None:
+    journal = MemoryJournal()
+    await journal.start()
+    dead = await journal.claim("s1", "dead", 0.1)
+    assert dead is not None
+    events: list[Event] = [
+        Prompted(entry_id="e1", prompt_id="p1", content="hello"),
+        TurnBegun(turn_id="t1", entry_id="e1"),
+        *[TurnTakenOver(turn_id="t1")] * TAKEOVERS_MAX,
+    ]
+    await journal.append(dead, [Row(*row_of(event)) for event in events], release=True, wake_at=0.0)
+
+    async def turn(turn: Turn) -> Ended:
+        assert turn.turn_id != "t1"
+        return Ended()
+
+    async with hosted(Scripted(turn), journal) as host, host.socket() as socket:
+        async with asyncio.timeout(5):
+            finalized = await socket.until("message.finalize", turnId="t1")
+            assert (finalized["reason"], finalized["error"]) == ("error", "The agent failed.")
+            assert (await socket.turn("next", "p2"))[-2]["reason"] == "end_turn"

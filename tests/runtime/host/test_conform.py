@@ -1,51 +1,70 @@
-"""The host of the agent runtime passes every scenario, whatever gives its answers."""
+"""The host passes every scenario of `turnwire conform`, whatever gives its answers."""
 
 import asyncio
 import json
-from typing import Any
+import sys
+from pathlib import Path
+from typing import Any, Final
 
-import pytest
-from msgspec.structs import replace
-
-from conform.test_good_agents import PATIENT
-from conform.trials import PROMPTS, Trial, big_result, failures
 from runtime.drivers.model_agent import playing
 from runtime.host.hosted import hosted
 from runtime.llm.call.called import chunk
 from runtime.llm.scripted_server import STREAM_HEAD, Connection
 from runtime.llm.streams import sse
-from turnwire.conform.given import Choices, Prompts
-from turnwire.conform.scenarios.telling import UNICODE
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.tools.contract import Effect, ToolFailed
 from turnwire_agent.tools.functions import tool
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.hosted.driver import ScriptedDriver
 
-pytestmark = pytest.mark.sockets
-URL = "ws://127.0.0.1:{port}/api/sessions/{{session_id}}/ws?role=client"
-SETTINGS = HostSettings(lease_s=2.0)
-MODEL_PROMPTS = Prompts(
-    plain="Say hello.",
-    long="A long one, please.",
-    tool="use slow",
-    unicode=UNICODE,
-    failing_tool="use fails",
-    question="use mail",
-    big_output="use big",
-    quiet="A long one, please.",
-    lost_attempt="lose an attempt",
-)
+SETTINGS: Final = HostSettings(lease_s=2.0)
+PASSED: Final = 20
+"""Most others are about a restart of the agent, and about minutes of silence."""
+UNICODE: Final = "Größe 漢字 🎉 naïve"
 
 
-async def test_with_the_scripted_brain() -> None:
-    habits = Habits(pace_s=0.001, slow_s=0.008, spellings=("text-delta",), noise=False)
+async def failed(port: int, folder: Path, **prompts: str) -> list[str]:
+    """The scenarios that an agent fails."""
+    report = folder / "report.json"
+    options = [
+        word
+        for name, prompt in prompts.items()
+        for word in (f"--{name.replace('_', '-')}-prompt", prompt)
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "turnwire", "conform", "--dialect", "v2", "--token", "t"),
+        *("--agent-url", f"ws://127.0.0.1:{port}/api/sessions/{{session_id}}/ws?role=client"),
+        *("--json", str(report), "--idle", "0.3", "--long", *options),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    results = json.loads(report.read_text())["results"]
+    assert sum(each["verdict"] == "passed" for each in results) >= PASSED, output
+    return [each["name"] for each in results if each["verdict"] == "failed"]
+
+
+def big_result(_args: object) -> dict[str, object]:
+    """What the lab's tool `search` returns that is asked for five megabytes."""
+    return {"pages": 1, "hits": [], "found": "x" * 5_000_000}
+
+
+async def test_with_the_scripted_brain(tmp_path: Path) -> None:
+    habits = Habits(pace_s=0.001, slow_s=0.02, spellings=("text-delta",), noise=False)
     driver = ScriptedDriver(habits, tools={"search": big_result})
     async with hosted(driver, settings=SETTINGS) as host:
-        trial = Trial("v2", prompts=PROMPTS, choices=Choices(is_long=True), patience=PATIENT)
-        report = await trial.report(URL.format(port=host.port))
-    assert not failures(report)
-    assert report.is_well
+        assert not await failed(
+            host.port,
+            tmp_path,
+            long="be slow",
+            tool="what is 12*7?",
+            unicode=f"repeat {UNICODE}",
+            failing_tool="make the tool fail",
+            question="ask me: tea or coffee?",
+            big_output="search for five megabytes",
+            quiet="be slow",
+            lost_attempt="lose an attempt",
+        )
 
 
 @tool(effect=Effect.SAFE)
@@ -73,7 +92,7 @@ def big(what: str) -> str:
     return what * 5_000_000
 
 
-async def test_with_a_model() -> None:
+async def test_with_a_model(tmp_path: Path) -> None:
     lost = 0
 
     async def answers(connection: Connection) -> bool:
@@ -99,10 +118,18 @@ async def test_with_a_model() -> None:
 
     tools = [slow, fails, mail, big]
     async with playing([answers], tools, settings=SETTINGS) as play:
-        trial = Trial("v2", MODEL_PROMPTS, Choices(is_long=True), replace(PATIENT, turn_s=10.0))
-        report = await trial.report(URL.format(port=play.host.port))
-    assert not failures(report)
-    assert report.is_well
+        assert not await failed(
+            play.host.port,
+            tmp_path,
+            long="A long one, please.",
+            tool="use slow",
+            unicode=UNICODE,
+            failing_tool="use fails",
+            question="use mail",
+            big_output="use big",
+            quiet="A long one, please.",
+            lost_attempt="lose an attempt",
+        )
 
 
 def _words(text: str) -> list[Any]:
