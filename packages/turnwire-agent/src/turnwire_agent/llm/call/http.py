@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final
+from typing import Final, cast
 
 import httpx
 
 from turnwire_agent import __version__
 from turnwire_agent.llm.call.failed_error import FailedError
 from turnwire_agent.llm.call.limits import Limits
+from turnwire_agent.llm.call.network import Transport
 
 Client = httpx.AsyncClient
 
@@ -31,8 +32,10 @@ def http_client(*, trust_env: bool = False, connections: int = CONNECTIONS) -> C
             prompt and every key.
         connections: At most, at one time.
     """
+    transport = None if trust_env else Transport(connections, IDLE_CONNECTIONS)
     return Client(
         trust_env=trust_env,
+        transport=transport,
         limits=httpx.Limits(
             max_connections=connections, max_keepalive_connections=IDLE_CONNECTIONS
         ),
@@ -46,7 +49,8 @@ class Response:
     def __init__(self, response: httpx.Response, limits: Limits) -> None:
         self._response = response
         self._limits = limits
-        self._chunks = response.aiter_raw()
+        # Not `aiter_raw`, which is the same through two more generators.
+        self._chunks = aiter(cast("httpx.AsyncByteStream", response.stream))
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
 
