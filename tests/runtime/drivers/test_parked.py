@@ -80,6 +80,7 @@ async def unheld(host: Hosted) -> None:
     """Wait until the replica has nothing of any session."""
     while host.replica._sessions:  # noqa: ASYNC110 - nothing tells
         await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)  # what was cancelled with them ends
 
 
 async def test_turns_that_wait_take_next_to_nothing(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ from turnwire_agent.tools.run.raised import described
 
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 FAILED: Final = "The agent failed."
+TAKEOVERS_MAX: Final = 20
+"""Most processes that take a turn over, one after another, without any event of its driver.
+
+A loop gives up much earlier; this is for a driver that kills its process before it comes to that.
+"""
 
 
 class Holder:
@@ -59,6 +64,8 @@ class Holder:
         self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
         self._woken = asyncio.Event()
         self._leaving = False
+        self._releasing = False
+        """Whether the lease is being given up. The store may have done that already."""
         self._turn: HostTurn | None = None
         self._task: asyncio.Task[Ended | Parked] | None = None
 
@@ -73,7 +80,7 @@ class Holder:
 
     def lose(self) -> None:
         """Say that somebody else has the lease, unless it was given up meanwhile."""
-        if self._writer.is_good:
+        if self._writer.is_good and not self._releasing:
             self._lose(LeaseLostError("the lease was not renewed"))
 
     async def run(self) -> None:
@@ -91,6 +98,15 @@ class Holder:
             if (running := self._live.state.running) and not running.parked:
                 metrics.TAKEOVERS.inc()
                 await self._write([TurnTakenOver(turn_id=running.turn_id, at=self._clock())])
+                if _is_hopeless(running.events):
+                    LOGGER.error(
+                        "turn: session=%s turn=%s outcome=taken-over-too-often",
+                        self._live.id,
+                        running.turn_id,
+                    )
+                    await self._write_end(
+                        Ended(reason="error", finish_reason="error", error=FAILED)
+                    )
             while not self._leaving:
                 self._woken.clear()
                 await self._take_commands()
@@ -200,7 +216,8 @@ class Holder:
                 return await self._driver.turn(turn)
         except LeaseLostError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a driver raises, its turn ends
+        # Whatever a driver raises, its turn ends; `sys.exit` would end all the others, too.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             LOGGER.error(  # noqa: TRY400 - never with its text: that may be a prompt
                 "turn: session=%s turn=%s outcome=raised %s",
                 turn.session_id,
@@ -272,6 +289,7 @@ class Holder:
 
     async def _release(self) -> None:
         """Give the lease up."""
+        self._releasing = True
         await self._writer.write([], Extra(release=True, wake_at=self._next_expiry()))
 
     async def _hand_over(self) -> None:
@@ -283,6 +301,7 @@ class Holder:
             await self._wait_for(self._task)
             self._task = None
         await self._writer.flush()
+        self._releasing = True
         await self._writer.write([], Extra(release=True, wake_at=0.0))
 
     async def _drop(self) -> None:
@@ -328,3 +347,8 @@ class Holder:
 
     async def _write(self, events: Sequence[Event], take: Sequence[str] = ()) -> None:
         await self._writer.write(events, Extra(take=take))
+
+
+def _is_hopeless(events: Sequence[Event]) -> bool:
+    last = events[-TAKEOVERS_MAX - 1 :]
+    return len(last) > TAKEOVERS_MAX and all(isinstance(each, TurnTakenOver) for each in last)

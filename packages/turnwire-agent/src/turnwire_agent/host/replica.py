@@ -114,8 +114,7 @@ class Replica:
         session.users += 1
         try:
             await session.live.catch_up()
-            if session.following is None:
-                session.following = asyncio.create_task(self._follow(session))
+            self._follow_from_now(session)
             yield session.live
         finally:
             session.users -= 1
@@ -202,6 +201,8 @@ class Replica:
             driver=self._driver,
             settings=self._settings,
         )
+        # A session that was found by looking may have its sockets elsewhere: they stop it, too.
+        self._follow_from_now(session)
         try:
             with metrics.SESSIONS_HELD.track_inprogress():
                 await session.holder.run()
@@ -225,6 +226,10 @@ class Replica:
         if len(refused) >= self._settings.sessions:
             del refused[next(iter(refused))]
         self._refused = {**refused, session_id: now + REFUSED_S}
+
+    def _follow_from_now(self, session: _Session) -> None:
+        if session.following is None:
+            session.following = asyncio.create_task(self._follow(session))
 
     async def _follow(self, session: _Session) -> None:
         """Read what others write, for those who follow."""
