@@ -117,7 +117,8 @@ class _Incoming(asyncio.Protocol):
         The timer is set once and looks when it is due what it is due for: a read costs none.
         """
         loop = asyncio.get_running_loop()
-        waiter = self._waiter = loop.create_future()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        self._waiter = waiter
         if within_s is not None:
             self._due = loop.time() + within_s
             if self._timer is None or self._timer.when() > self._due:
