@@ -157,8 +157,9 @@ class _Loop:
         answer = driver.answers.stream(action, prepared, turn.write)
         async with aclosing(answer) as events:
             async for event in events:
-                for delta in attempt.add(event):
-                    turn.add(delta)
+                if deltas := attempt.add(event):
+                    for delta in deltas:
+                        turn.add(delta)
                     self._heartbeat.spoke()
                 if attempt.is_over:
                     break

@@ -75,17 +75,20 @@ class Attempt:
     def add(self, event: Event) -> Sequence[Delta]:
         """Take the next event; return what is shown of it."""
         self._answer.add(event)
+        show = self._shown.get(type(event))
+        if show is not None:
+            self._began = True
+            return show(event)
         if isinstance(event, Fault):
             self._fault = event
-            return ()
-        self._began = self._began or not isinstance(event, Begun)
-        show = self._shown.get(type(event))
-        return () if show is None else show(event)
+        elif not isinstance(event, Begun):
+            self._began = True
+        return ()
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more of the stream need be read: the answer ended, or is too long."""
-        return bool(self._fault or self._answer.finish) or self._is_too_long
+        return self._answer.finish is not None or self._fault is not None or self._chars_left < 0
 
     @property
     def _is_too_long(self) -> bool:
