@@ -49,6 +49,7 @@ STORES := tests/stores
 MCP := tests/runtime/mcp
 # The providers' own libraries: they say whether our requests are valid, and read what we read.
 GRADER := tests/runtime/grader
+KILL := tests/runtime/kill tests/runtime/chaos
 WITNESSES := tests/runtime/witnesses
 EXAMPLES := .venv/examples
 DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
@@ -368,12 +369,12 @@ unmeasured: $(STAMP)
 
 .PHONY: runtime
 runtime: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (30 s)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL)) tests/runtime
 
 # The same, measured, and the libraries of the providers.
 .PHONY: runtime-covered
 runtime-covered: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(MCP)/node_modules/.stamp
-	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) tests/runtime --cov=turnwire_agent --cov-report=
+	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL)) tests/runtime --cov=turnwire_agent --cov-report=
 	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 
 .PHONY: thorough
@@ -450,8 +451,13 @@ packaged:
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room
 
 .PHONY: agent-check
-agent-check: $(STAMP) .venv/runtime-grader/.stamp  ## llmock breaks the answers of four providers, and finds nothing wrong with how the runtime takes it (2 min)
+agent-check: $(STAMP) .venv/runtime-grader/.stamp system  ## llmock breaks the answers of four providers, and the processes of turns are killed: nothing is wrong, nothing is lost (4 min); KILLS=0: at every moment (hours)
 	$(PYTEST) -q -n $(WORKERS) -p no:cov $(GRADER)
+	KILLS=$(KILLS) $(PYTEST) -q -p no:cov $(KILL)
+
+.PHONY: agent-chaos
+agent-chaos: $(STAMP) system  ## Two replicas of an agent are killed under fifty sessions, and Postgres is restarted; a report (12 min); FOR=60 SESSIONS=20 SEED=7
+	cd tests && FOR=$(FOR) SESSIONS=$(SESSIONS) SEED=$(SEED) PYTHONPATH=. ../$(PY) -m runtime.chaos.run
 
 .PHONY: witnesses
 witnesses: $(STAMP) .venv/runtime-witnesses/.recordings  ## The providers' own libraries take what the runtime sends, and read what it reads (3 min)
@@ -518,7 +524,7 @@ $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@touch $@
 
 .PHONY: bench
-bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (17 min); QUICK=1: a look (2 min)
+bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (18 min); QUICK=1: a look (2 min)
 	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
 	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
@@ -531,7 +537,7 @@ bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's 
 	$(PY) -m turnwire_lab.docs
 
 .PHONY: bench-agent
-bench-agent: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's turns and sessions: CPU, latency, memory (2 min)
+bench-agent: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's turns and sessions: CPU, latency, memory (3 min)
 	$(BENCH_AGENT)
 	$(PY) -m turnwire_lab.docs
 

@@ -24,10 +24,10 @@ from turnwire_lab.process import free_port
 _BURST_PER_S: Final = 50_000
 """The length of an answer that comes as fast as it can, by that of a round."""
 _TOGETHER: Final = 5
-_PACED_S: Final = 5
+_PACED_S: Final = 3
 """How many times as long as a burst."""
 _WARM: Final = Answer(chunks=500, together=_TOGETHER, held=True)
-_READ_PER_S: Final = 5_000
+_READ_PER_S: Final = 2_500
 _PATIENCE_S: Final = 20.0
 """From the beginning of a mode on, after which no round is repeated."""
 

@@ -20,7 +20,7 @@ from turnwire_lab.bench.agent_loop.cases import (
     SESSIONS,
     sessions_case,
 )
-from turnwire_lab.bench.agent_loop.filled import fill
+from turnwire_lab.bench.agent_loop.filled import fill, session_id
 from turnwire_lab.bench.agent_loop.provider import Answer, Provider
 from turnwire_lab.bench.agent_loop.serving import ASKING, fresh, serving, started
 from turnwire_lab.bench.agent_loop.session_socket import SessionSocket
@@ -106,7 +106,7 @@ async def _growth_bytes(program: Program, model_port: int, case: str, count: int
 
 def _opened(case: str, number: int, program: Program, sessions: int) -> Round:
     seconds = sorted(
-        loads.run(_open(program.port, f"s{(number * _OPENED + each) * 7919 % sessions}"))
+        loads.run(_open(program.port, session_id((number * _OPENED + each) * 7919 % sessions)))
         for each in range(_OPENED)
     )
     return Round(
