@@ -261,6 +261,8 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 # The modules of the agent runtime without I/O.
 RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
 PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/journal/*,$(RUNTIME_SOURCE)/journal/sql/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
+# Real processes, a Postgres, agents of others: `runtime-covered` runs them, with all else.
+LIVED := $(patsubst %,tests/runtime/%,cli/test_serve.py cli/test_tutorial.py drivers/pydantic_ai drivers/test_parked.py host/test_conform.py journal mcp/library)
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So the last ones run one at a time.
 OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak
@@ -368,8 +370,8 @@ unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
 
 .PHONY: runtime
-runtime: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (30 s)
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --durations=10 -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL)) tests/runtime
+runtime: $(STAMP) $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (1 min)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL) $(LIVED)) tests/runtime
 
 # The same, measured, and the libraries of the providers.
 .PHONY: runtime-covered

@@ -1,5 +1,6 @@
 """A plugin of pytest: `-p mutants.planting --planted NAME` runs the tests with one fault."""
 
+import os
 from contextlib import ExitStack
 
 import pytest
@@ -17,6 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
     fault = next((fault for fault in FAULTS if fault.name == name), None)
     if fault is None:
         raise pytest.UsageError(f"no fault is called {name!r}")
+    os.environ["PLANTED"] = name  # for processes that are told to plant it, too
     stack = ExitStack()
     try:
         stack.enter_context(planted(fault))

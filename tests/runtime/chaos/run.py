@@ -29,7 +29,7 @@ from runtime.kill.provider import Provider, wanted_by
 from runtime.kill.scene import text_of, whole_text
 from runtime.kill.world import acts
 
-DICE: Final = random.Random(os.environ.get("SEED", "1"))  # noqa: S311 - no secret
+DICE: Final = random.Random(os.environ.get("SEED") or "1")  # noqa: S311 - no secret
 KILL_EVERY_S: Final = 10.0
 TURNS_MAX: Final = 30
 """Most turns of a session; after them its client begins another."""
@@ -99,7 +99,7 @@ class Books:
         lines = [
             f"{self.kills} kills, {sum(self.turns.values())} turns: {dict(self.turns)}",
             f"{self.compared} turns as their clients have them, compared with the history",
-            f"{len(gaps)} turns went on elsewhere, half of them within {gaps[len(gaps) // 2]:.1f} s",
+            f"{len(gaps)} turns went on elsewhere, half within {gaps[len(gaps) // 2]:.1f} s",
             f"the longest silence was {gaps[-1]:.1f} s; the lease is {LEASE_S:g} s",
         ]
         return "\n".join([*lines, *(f"WRONG {each}" for each in self.wrong[:50])])

@@ -30,7 +30,7 @@ from turnwire_agent.tools.run.runner import ToolRunner
 from turnwire_agent.tools.run.tool_thread import ToolThread
 
 PARKED = int(os.environ.get("PARKED", "150"))
-"""How many turns wait at once. 1,000 take a minute (`make agent-chaos`)."""
+"""How many turns wait at once. PARKED=1000 takes a minute."""
 PARKED_MAX = 5_000
 """Most bytes of the process for each of them."""
 AT_ONCE = 40

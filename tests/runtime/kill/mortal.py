@@ -11,6 +11,7 @@ import selectors
 import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ from turnwire_agent.tools.run.tool_thread import ToolThread
 from turnwire_agent.v2.frames import Frames
 
 LEASE_S = 0.5
+PLANTED = ExitStack()
+"""Keeps what is planted, as long as the process lives."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,17 @@ class Death:
     before_commit: int = 0
     after_commit: int = 0
     at_round: int = 0
+    in_tool: str = ""
+    """Once this tool has done what it does, before anybody knows."""
     stops: bool = False
     """SIGSTOP instead of SIGKILL: whoever sees it may let the agent go on."""
 
     def come(self) -> None:
         """Die, or stand still for a while."""
         os.kill(os.getpid(), signal.SIGSTOP if self.stops else signal.SIGKILL)
+
+
+NOWHERE = Death()
 
 
 class MortalLoop(asyncio.SelectorEventLoop):
@@ -139,19 +147,24 @@ class MortalJournal:
         os.pwrite(self._report, " ".join(f"{each:9d}" for each in counts).encode(), 0)
 
 
-def tools_of(world: Path) -> tuple[Tool, ...]:
+def tools_of(world: Path, death: Death = NOWHERE) -> tuple[Tool, ...]:
     """One tool of each policy, and one that a person must allow."""
+
+    def do(name: str, key: str) -> None:
+        act(world, name, key)
+        if name == death.in_tool:
+            death.come()
 
     @tool(effect=Policy.SAFE)
     async def read(what: str, context: Context) -> str:
         """Read."""
-        act(world, "read", context.key)
+        do("read", context.key)
         return f"read {what}"
 
     @tool(effect=Policy.KEYED)
     async def pay(what: str, context: Context) -> str:
         """Pay."""
-        act(world, "pay", context.key)
+        do("pay", context.key)
         await asyncio.sleep(0.002)
         return f"paid {what}"
 
@@ -159,20 +172,20 @@ def tools_of(world: Path) -> tuple[Tool, ...]:
     async def mail(what: str, context: Context) -> str:
         """Send mail."""
         await asyncio.sleep(0.002)
-        act(world, "mail", context.key)
+        do("mail", context.key)
         await asyncio.sleep(0.002)
         return f"sent {what}"
 
     @tool(effect=Policy.ONCE, approval="always")
     async def erase(what: str, context: Context) -> str:
         """Erase."""
-        act(world, "erase", context.key)
+        do("erase", context.key)
         return f"erased {what}"
 
     @tool(effect=Policy.ONCE)
     async def stall(what: str, context: Context) -> str:
         """Do something, and never end."""
-        act(world, "stall", context.key)
+        do("stall", context.key)
         await asyncio.Event().wait()
         return what
 
@@ -193,7 +206,7 @@ async def serve(
     settings = HostSettings(lease_s=LEASE_S, retry_s=0.02, stop_s=0.3)
     calls = CallSettings(client=http_client(), retries=Retries(first_wait_s=0.01))
     driver = ModelDriver(
-        agent=Agent(model=model(provider), tools=Tools(tools_of(world))),
+        agent=Agent(model=model(provider), tools=Tools(tools_of(world, death))),
         answers=ProviderAnswers(Key(), calls),
         tools=ToolRunner(ToolThread()),
     )
@@ -216,7 +229,7 @@ def plant() -> None:
         from mutants.every import FAULTS  # noqa: PLC0415
         from mutants.fault import planted  # noqa: PLC0415
 
-        planted(next(fault for fault in FAULTS if fault.name == name)).__enter__()
+        PLANTED.enter_context(planted(next(fault for fault in FAULTS if fault.name == name)))
 
 
 def main() -> None:

@@ -105,11 +105,12 @@ class Story:
 
     async def _hear(self, socket: Socket) -> None:
         """The next frame. An agent that was stopped in the middle of a write to SQLite goes on."""
+        may_be_blocked = len(self.told) > 1 and self.journal.startswith("sqlite:")
         try:
-            async with asyncio.timeout(10 * LEASE_S):
+            async with asyncio.timeout(10 * LEASE_S if may_be_blocked else PATIENCE_S):
                 await socket.next()
         except TimeoutError:
-            if len(self.told) == 1 or not self.journal.startswith("sqlite:"):
+            if not may_be_blocked:
                 raise
             self.was_blocked = True
             self.agents[0].signal(signal.SIGCONT)

@@ -63,12 +63,13 @@ class Zygote:
             stdout=asyncio.subprocess.PIPE,
             cwd=TESTS,
             env={**os.environ, "PYTHONPATH": str(TESTS)},
+            start_new_session=True,  # so that all that it forked ends with it
         )
         self._forking = asyncio.Lock()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
 
     async def fork(

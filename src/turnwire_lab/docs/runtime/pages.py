@@ -10,7 +10,15 @@ from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.shapes import SHAPES
 from turnwire_agent.tools.openapi.unsupported import UNSUPPORTED
-from turnwire_lab.docs.runtime import agent_settings, answers, becomes, journal, kept, metrics
+from turnwire_lab.docs.runtime import (
+    agent_settings,
+    answers,
+    becomes,
+    journal,
+    kept,
+    killed,
+    metrics,
+)
 
 Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 
@@ -25,6 +33,7 @@ def tables(table: Table) -> dict[str, Callable[[], str]]:
         "models-providers": lambda: table(PROVIDER_HEAD, _providers()),
         "tools-openapi-unsupported": lambda: table(("Name", "What it is"), _unsupported()),
         "agent-metrics": lambda: table(metrics.HEAD, metrics.rows()),
+        "kill-points": lambda: table(killed.HEAD, killed.rows()),
         "drivers-pydantic-ai": lambda: table(kept.HEAD, kept.rows()),
         "journal-tables": journal.every_table,
         "journal-statements": journal.every_statement,
