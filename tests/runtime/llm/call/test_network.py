@@ -97,9 +97,13 @@ async def test_a_read_and_a_write_that_take_too_long_are_errors() -> None:
         waiting.cancel()
         with pytest.raises(httpcore.ReadTimeout):  # though a later time was set meanwhile
             await stream.read(1, 0.05)
-        with pytest.raises(httpcore.WriteTimeout):
+
+        async def fill() -> None:
             for _ in range(100):  # until the buffers of the machine are full
                 await stream.write(LARGE, 0.05)
+
+        with pytest.raises(httpcore.WriteTimeout):
+            await fill()
 
 
 async def test_a_writer_waits_until_there_is_room() -> None:
