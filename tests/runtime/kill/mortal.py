@@ -198,7 +198,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     assert isinstance(loop, MortalLoop)
     store = (
-        PostgresJournal(journal_url, connections=2)  # many agents share one server
+        PostgresJournal(journal_url, connections=2, timeout_s=2)  # many agents share one server
         if journal_url.startswith("postgres")
         else open_journal(journal_url)
     )

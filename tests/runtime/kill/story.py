@@ -13,6 +13,7 @@ from runtime.kill.heard import is_in_flight, is_over, open_questions, turns
 from runtime.kill.mortal import LEASE_S, Death
 from runtime.kill.scene import Scene
 from runtime.kill.zygote import PATIENCE_S, AgentProcess, Zygote
+from turnwire_agent.host.server import NOT_KEPT
 
 LAST = "last"
 """The prompt that comes when all is over: a session stays usable."""
@@ -69,16 +70,26 @@ class Story:
             await self._follow(scene, socket, first)
 
     async def _go_on(self, scene: Scene, second: AgentProcess) -> None:
-        async with self._socket(second) as socket:
-            for content, prompt_id in zip(scene.prompts, scene.ids, strict=True):
-                if prompt_id not in turns(socket.seen[0]):
-                    # Its client does not know whether it was taken, and asks again: by the same id.
-                    await socket.ask(content, prompt_id)
-            await self._follow(scene, socket)
-            await socket.ask("hello", LAST)
-            await self._until_over(socket, LAST)
+        """Where the store is not there for a moment, a client comes again."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not await self._ask_again(scene, second):
+                self.told.pop()
         async with self._socket(second):
             pass
+
+    async def _ask_again(self, scene: Scene, second: AgentProcess) -> bool:
+        """Returns whether all was answered."""
+        with suppress(ConnectionClosed):
+            async with self._socket(second) as socket:
+                for content, prompt_id in zip(scene.prompts, scene.ids, strict=True):
+                    if prompt_id not in turns(socket.seen[0]):
+                        # Its client does not know whether it was taken, and uses the same id.
+                        await socket.ask(content, prompt_id)
+                await self._follow(scene, socket)
+                await socket.ask("hello", LAST)
+                await self._until_over(socket, LAST)
+                return True
+        return False
 
     async def _follow(self, scene: Scene, socket: Socket, dies: AgentProcess | None = None) -> None:
         """Until all turns are over. Answer whoever asks, and stop what is to be stopped."""
@@ -114,6 +125,9 @@ class Story:
                 raise
             self.was_blocked = True
             self.agents[0].signal(signal.SIGCONT)
+        else:
+            if socket.seen[-1].get("error") == NOT_KEPT:
+                await socket.connection.close()
 
     async def _wake(self, first: AgentProcess) -> None:
         """Let it go on: it finds that the session is not its own any more, and reads what came."""

@@ -16,7 +16,7 @@ from runtime.kill.scene import SCENES
     "One turn",
     "After the lease another replica goes on. What the first one writes later is refused: its epoch"
     " is too old. In SQLite a process that is stopped in the middle of a write blocks the"
-    " others for as long as it is stopped, in Postgres the one session for 2.5 s",
+    " others for as long as it is stopped, in Postgres the one session for 5 s",
 )
 async def test_a_process_that_was_stopped_writes_nothing_when_it_goes_on(
     name: str, store: str, tmp_path: Path, request: pytest.FixtureRequest

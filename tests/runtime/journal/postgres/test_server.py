@@ -334,3 +334,24 @@ async def test_what_the_server_refuses_is_told_without_content(journal: Postgres
     await journal.append(lease, [row()])
     with pytest.raises(LeaseLostError):
         await journal.append(lease.__class__("s", "a", 7), [row()])
+
+
+async def test_a_process_that_is_stopped_in_a_pipeline_does_not_keep_its_session(
+    journal: Journal, server: PostgresServer
+) -> None:
+    await claimed(journal, "s", "a", 0.01)
+    stopped = psycopg.pq.PGconn.connect(f"{server.url()}?application_name=turnwire-agent".encode())
+    stopped.enter_pipeline_mode()
+    stopped.send_query_params(b"begin", None)
+    stopped.send_query_params(b"update journal_session set head = 7 where id = 's'", None)
+    stopped.flush()
+    # It sends nothing more: the server takes it for busy, and not for idle in a transaction.
+    locks = "select count(*) from pg_locks where mode = 'RowExclusiveLock'"
+    while await asyncio.to_thread(server.ask, locks) == "0":
+        pass
+
+    with pytest.raises(UnavailableError, match="QueryCanceled"):
+        await journal.claim("s", "b", 60)
+    assert await journal.claim("s", "b", 60) is not None
+    assert await journal.read("s") == []
+    stopped.finish()

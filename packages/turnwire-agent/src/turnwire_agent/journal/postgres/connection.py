@@ -15,6 +15,14 @@ from turnwire_agent.journal.port import UnavailableError
 
 APPLICATION: Final = "turnwire-agent"
 
+END_STUCK: Final = """
+select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and usename = current_user
+    and application_name = current_setting('application_name') and pid <> pg_backend_pid()
+    and wait_event = 'ClientRead'
+    and extract(epoch from clock_timestamp() - xact_start) > %(seconds)s
+"""
+
 
 class Address:
     """Where the database is, and how long anything there may take.
@@ -61,6 +69,24 @@ class Address:
             await connection.close()
             raise
         return connection
+
+    async def end_stuck(self) -> None:
+        """End transactions of this program that no living process would leave open so long.
+
+        The server itself ends one that it calls idle. But a process that was stopped before the end
+        of a pipeline leaves one that counts as active, and its locks with it.
+        """
+        try:
+            connection = await self.connect()
+        except (psycopg.Error, UnavailableError):
+            return  # the next one who waits tries it again
+        try:
+            async with self.in_time(connection):
+                await connection.execute(END_STUCK, {"seconds": self.timeout_s / 2})
+        except (psycopg.Error, UnavailableError):
+            return
+        finally:
+            await connection.close()
 
     @asynccontextmanager
     async def in_time(self, connection: AsyncConnection[Any]) -> AsyncGenerator[None, None]:

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import psycopg
 from msgspec import Struct
 from psycopg import AsyncConnection, AsyncCursor
+from psycopg.errors import QueryCanceled
 
 from turnwire_agent.journal.port import NewerSchemaError, UnavailableError
 from turnwire_agent.journal.postgres import schema
@@ -105,8 +106,10 @@ class Lane:
                     await schema.check(self._connection)
             async with self._address.in_time(self._connection):
                 return await self._run_on(self._connection, job)
-        except (psycopg.Error, UnavailableError, NewerSchemaError):
+        except (psycopg.Error, UnavailableError, NewerSchemaError) as error:
             await self._drop()
+            if isinstance(error, QueryCanceled):  # it waited for a lock of somebody
+                await self._address.end_stuck()
             raise
 
     async def _run_on(self, connection: AsyncConnection[Any], job: Job[T]) -> T:
