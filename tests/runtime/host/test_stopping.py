@@ -3,10 +3,16 @@
 import asyncio
 
 import pytest
+from msgspec import Raw
 
 from runtime.host.hosted import Hosted, Scripted, hosted, words
 from turnwire_agent.host.driver import Ended, Turn
+from turnwire_agent.journal.memory import MemoryJournal
+from turnwire_agent.llm.events import Usage
+from turnwire_agent.llm.transcript import Assistant, Text
+from turnwire_agent.loop.calls import effects
 from turnwire_agent.session.deltas import TextAdded
+from turnwire_agent.session.events import CallBegun, StepEnded
 
 
 async def for_ever(turn: Turn) -> Ended:
@@ -104,3 +110,36 @@ async def _queued(host: Hosted, count: int) -> None:
         async with host.socket() as socket:
             if socket.seen[0]["data"]["promptsQueued"] == count:
                 return
+
+
+async def test_what_is_left_open_by_a_stop_is_unknown_and_what_models_used_is_kept() -> None:
+    journal = MemoryJournal()
+
+    async def answer(turn: Turn) -> Ended:
+        step = StepEnded(
+            turn_id=turn.turn_id,
+            step=0,
+            message=Assistant((Text("I pay."),)),
+            finish_reason="tool-calls",
+            usage=Usage(input=3, output=4),
+        )
+        begun = CallBegun(
+            turn_id=turn.turn_id,
+            call_id="c1",
+            tool="pay",
+            key="k1",
+            effect="once",
+            input=Raw(b"{}"),
+        )
+        await turn.write(step, begun, effects=effects.intent(turn.session_id, begun))
+        return await for_ever(turn)
+
+    async with hosted(Scripted(answer), journal) as host, host.socket() as socket:
+        await socket.ask("first")
+        await socket.until("message.part.text-delta")
+        await socket.send("abort", promptId="p1")
+        end = await socket.until("message.finalize")
+        assert end["usage"] == {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}
+        effect = await journal.effect("k1")
+        assert effect is not None
+        assert effect.state == "unknown"

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 import time
 
 import pytest
@@ -47,4 +48,18 @@ async def test_a_function_that_was_stopped_before_its_turn_came_is_never_called(
         await thread.start(lambda: called.append("last")).done
     await asyncio.sleep(0.05)
     assert called == ["next", "last"]
+    thread.close()
+
+
+async def test_functions_that_never_end_keep_no_other_from_running() -> None:
+    thread = ToolThread(threads=2)
+    stop = threading.Event()
+    endless = [thread.start(lambda: stop.wait(20)) for _ in range(4)]
+    await asyncio.sleep(0.05)
+    for each in endless:
+        each.cancel()
+
+    async with asyncio.timeout(5):
+        assert await thread.start(lambda: "next").done == "next"
+    stop.set()
     thread.close()

@@ -18,13 +18,18 @@ from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.host.turn import HostTurn
 from turnwire_agent.host.writer import Extra, Writer
-from turnwire_agent.journal.port import Journal, Lease, LeaseLostError
+from turnwire_agent.journal.port import Effect, Journal, Lease, LeaseLostError
+from turnwire_agent.loop.calls import effects
+from turnwire_agent.loop.usage import total
 from turnwire_agent.session.events import (
+    CallBegun,
+    CallEnded,
     Event,
     Prompted,
     PromptRepeated,
     PromptTakenBack,
     QuestionClosed,
+    StepEnded,
     TurnBegun,
     TurnEnded,
     TurnParked,
@@ -140,6 +145,11 @@ class Holder:
         event: Event = prompted
         if same is not None and prompted.prompt_id is not None:
             event = PromptRepeated(same.prompt.entry_id, prompted.prompt_id)
+        elif len(self._live.state.queue) >= self._settings.queue:
+            # Several replicas may have let it in at once. Whoever asked hears that it is no more.
+            metrics.REFUSED_PROMPTS.labels("queue").inc()
+            await self._write([prompted, PromptTakenBack(prompted.entry_id)], take=[command])
+            return
         await self._write([event], take=[command])
 
     async def _abort(self, abort: AbortCommand, command: str) -> None:
@@ -215,7 +225,9 @@ class Holder:
             with metrics.TURNS_RUNNING.track_inprogress():
                 return await self._driver.turn(turn)
         except LeaseLostError:
-            raise
+            if self._is_lost or not self._writer.is_good:
+                raise
+            return Ended(reason="error", finish_reason="error", error=FAILED)
         # Whatever a driver raises, its turn ends; `sys.exit` would end all the others, too.
         except (Exception, SystemExit) as error:  # noqa: BLE001
             LOGGER.error(  # noqa: TRY400 - never with its text: that may be a prompt
@@ -261,12 +273,28 @@ class Holder:
             self._turn.end()
         if task is not None:
             task.cancel()
-        await self._write_end(Ended(reason="canceled", finish_reason="other"), take=[command])
+        await self._writer.flush()
+        running = self._live.state.running
+        events = running.events if running else ()
+        used = total(each.usage for each in events if isinstance(each, StepEnded))
+        stopped = Ended(reason="canceled", finish_reason="other", usage=used)
+        await self._write_end(stopped, Extra(take=[command], effects=self._left_open(events)))
         self._task = self._turn = None
         if task is not None:
             await self._wait_for(task)
 
-    async def _write_end(self, ended: Ended, take: Sequence[str] = ()) -> None:
+    def _left_open(self, events: Sequence[Event]) -> tuple[Effect, ...]:
+        """The effects of calls that run, and of whose outcome nobody will hear."""
+        ended = {each.call_id for each in events if isinstance(each, CallEnded)}
+        begun = [each for each in events if isinstance(each, CallBegun)]
+        return tuple(
+            effect
+            for each in begun
+            if each.call_id not in ended
+            for effect in effects.left_open(self._live.id, each)
+        )
+
+    async def _write_end(self, ended: Ended, extra: Extra | None = None) -> None:
         await self._writer.flush()
         running = self._live.state.running
         assert running is not None
@@ -282,7 +310,9 @@ class Holder:
             messages=messages_of(running.events, parts),
             at=self._clock(),
         )
-        await self._writer.write([end], Extra(take=take, settle=True))
+        extra = extra or Extra()
+        extra.settle = True
+        await self._writer.write([end], extra)
         metrics.TURNS.labels(ended.reason).inc()
 
     # --- the end of a hold -------------------------------------------------------------------

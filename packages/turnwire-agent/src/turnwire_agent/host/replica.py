@@ -15,7 +15,13 @@ from turnwire_agent.host.holder import Holder
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.probes import Probes
 from turnwire_agent.host.settings import HostSettings
-from turnwire_agent.journal.port import Journal, Lease, LeaseLostError, UnavailableError
+from turnwire_agent.journal.port import (
+    Journal,
+    Lease,
+    LeaseLostError,
+    NewerSchemaError,
+    UnavailableError,
+)
 from turnwire_agent.session.codec import BrokenEventError, NewerEventError
 from turnwire_agent.tools.run.raised import described
 from turnwire_agent.v2.frames import Frames
@@ -240,10 +246,7 @@ class Replica:
                         session.holder.wake()
                     continue
                 try:
-                    await session.live.catch_up()
-                except UnavailableError as error:
-                    metrics.JOURNAL_ERRORS.inc()
-                    LOGGER.warning("session: session=%s: %s", session.live.id, error)
+                    await self._catch_up(session)
                 except (BrokenEventError, NewerEventError) as error:
                     LOGGER.critical(
                         "session: session=%s outcome=refused: %s", session.live.id, error
@@ -251,13 +254,27 @@ class Replica:
                     session.live.hang_up()
                     return
 
+    async def _catch_up(self, session: _Session) -> None:
+        """Read until it works: nothing may come that says that there is something to read."""
+        delay = self._settings.retry_s
+        while session.holder is None:
+            try:
+                await session.live.catch_up()
+            except UnavailableError as error:
+                metrics.JOURNAL_ERRORS.inc()
+                LOGGER.warning("session: session=%s: %s", session.live.id, error)
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, RETRY_MAX_S)
+            else:
+                return
+
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self._settings.lease_s / 3)
             holding = {id_: each.holder for id_, each in self._sessions.items() if each.holder}
             try:
                 ours = await self._journal.renew(self.owner, self._settings.lease_s)
-            except UnavailableError as error:
+            except (UnavailableError, NewerSchemaError) as error:
                 metrics.JOURNAL_ERRORS.inc()
                 LOGGER.warning("leases: outcome=not-renewed: %s", error)
                 continue
@@ -277,7 +294,7 @@ class Replica:
             try:
                 # Those that it refuses are due as long as nobody else serves them.
                 due = await self._journal.due(DUE_MAX + len(self._refused))
-            except UnavailableError:
+            except (UnavailableError, NewerSchemaError):
                 metrics.JOURNAL_ERRORS.inc()
                 continue
             for session_id in due:

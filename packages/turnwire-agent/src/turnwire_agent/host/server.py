@@ -194,8 +194,12 @@ class HostServer:
         )
         if prompt.prompt_id is not None:
             live.asks(socket, prompt.prompt_id)
+        command_id = _command_id(prompt.prompt_id)
         try:
-            await self._put(live, prompted, _command_id(prompt.prompt_id))
+            try:
+                await self._put(live, prompted, command_id)
+            except UnavailableError:  # it may be written: the same id is the same command
+                await self._put(live, prompted, command_id)
         except (TooManyCommandsError, UnavailableError) as error:
             LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
             metrics.REFUSED_PROMPTS.labels("journal").inc()

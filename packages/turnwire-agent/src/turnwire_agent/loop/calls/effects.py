@@ -2,6 +2,8 @@
 
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.loop.calls.checked_input import input_hash
 from turnwire_agent.session.events import CallBegun, CallEnded
@@ -18,6 +20,11 @@ def intent(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
         return ()
     call = key(session_id, begun.turn_id, begun.call_id)
     return (Effect(begun.key, call, input_hash(begun.input), "intent"),)
+
+
+def left_open(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
+    """Return what is written of a call whose outcome nobody will know: its turn was stopped."""
+    return tuple(replace(each, state="unknown") for each in intent(session_id, begun))
 
 
 def settled(session_id: str, begun: CallBegun, ended: CallEnded) -> tuple[Effect, ...]:

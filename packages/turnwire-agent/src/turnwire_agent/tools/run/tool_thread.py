@@ -10,12 +10,14 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
 THREADS: Final = 32
 """Most plain functions that run at once. More wait."""
+LEFT_BEHIND_MAX: Final = 256
+"""Most plain functions that were stopped and still run. Beyond that, each keeps its slot."""
 STOPPING_S: Final = 1.0
 
 
@@ -41,9 +43,11 @@ class ToolRun:
             with suppress(RuntimeError):  # its loop is closed: it runs no longer
                 self._task.get_loop().call_soon_threadsafe(self._task.cancel)
 
-    def begin(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:
+    def begin(
+        self, loop: asyncio.AbstractEventLoop, called: Callable[[], Coroutine[Any, Any, Any]]
+    ) -> None:
         """Begin, in the thread of the tools."""
-        self._task = loop.create_task(_called(call))
+        self._task = loop.create_task(called())
         self._task.add_done_callback(self._tell)
         if self._canceled:
             self._task.cancel()
@@ -68,7 +72,9 @@ class ToolThread:
     """Starts with its first tool."""
 
     def __init__(self, threads: int = THREADS) -> None:
-        self._slots = threading.BoundedSemaphore(threads)
+        self._slots = asyncio.Semaphore(threads)
+        self._left_behind = 0
+        """Functions that were stopped, and still run in their threads."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -81,7 +87,7 @@ class ToolThread:
             )
             self._thread.start()
         run = ToolRun()
-        self._loop.call_soon_threadsafe(run.begin, self._loop, self._with_a_slot(run, call))
+        self._loop.call_soon_threadsafe(run.begin, self._loop, lambda: self._called(call))
         return run
 
     def close(self) -> None:
@@ -92,18 +98,39 @@ class ToolThread:
         self._thread.join(STOPPING_S)
         self._loop = self._thread = None
 
-    def _with_a_slot(self, run: ToolRun, call: Callable[[], Any]) -> Callable[[], Any]:
-        def called() -> Any:
-            with self._slots:
-                # It may have been stopped while it waited: then it does nothing.
-                return None if run.is_canceled else call()
+    async def _called(self, call: Callable[[], Any]) -> Any:
+        result = await self._in_its_slot(call)
+        return await result if inspect.isawaitable(result) else result
 
-        return called
+    async def _in_its_slot(self, call: Callable[[], Any]) -> Any:
+        """Call a function while it has a slot.
+
+        One that is stopped gives its slot up, though it may run on: functions that never end do not
+        keep all others from running.
+        """
+        await self._slots.acquire()
+        running = _in_a_thread(call)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            running.add_done_callback(_drop)
+            raise
+        finally:
+            if running.done() or self._left_behind >= LEFT_BEHIND_MAX:
+                running.add_done_callback(lambda _: self._slots.release())
+            else:
+                self._left_behind += 1
+                running.add_done_callback(self._came_back)
+                self._slots.release()
+
+    def _came_back(self, _: "asyncio.Future[Any]") -> None:
+        self._left_behind -= 1
 
 
-async def _called(call: Callable[[], Any]) -> Any:
-    result = await _in_a_thread(call)
-    return await result if inspect.isawaitable(result) else result
+def _drop(ended: "asyncio.Future[Any]") -> None:
+    """Take what a stopped function came to, for nobody."""
+    if not ended.cancelled() and ended.exception() is None and inspect.iscoroutine(ended.result()):
+        ended.result().close()  # it was never begun
 
 
 def _in_a_thread(call: Callable[[], Any]) -> "asyncio.Future[Any]":
@@ -113,10 +140,7 @@ def _in_a_thread(call: Callable[[], Any]) -> "asyncio.Future[Any]":
     context = contextvars.copy_context()
 
     def end(result: Any, error: BaseException | None) -> None:
-        if outcome.cancelled():
-            if inspect.iscoroutine(result):
-                result.close()  # it was never begun
-        elif error is None:
+        if error is None:
             outcome.set_result(result)
         else:
             outcome.set_exception(error)
