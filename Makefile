@@ -250,6 +250,7 @@ style: $(STAMP)
 
 types: $(STAMP) $(DASHBOARDS) $(BROWSER)
 	$(PY) -m mypy
+	$(PY) -m mypy tests/conftest.py
 
 imports: $(STAMP)
 	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()" --no-logo
