@@ -162,7 +162,11 @@ async def _judge_journal(story: Story) -> None:
         if isinstance(event, TurnEnded):
             over.add(event.turn_id)
     assert over == {event.turn_id for event in events if isinstance(event, TurnBegun)}
-    begun = Counter(event.call_id + event.turn_id for event in events if _is_once(event))
+    begun = Counter(
+        (event.turn_id, event.call_id)
+        for event in events
+        if isinstance(event, CallBegun) and _is_once(event)
+    )
     assert set(begun.values()) <= {1}, "what is done once was begun twice"
     _judge_calls(events)
     for turn_id in over:
