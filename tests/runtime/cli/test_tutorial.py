@@ -1,7 +1,7 @@
 """docs/agent-tutorial.md is done word for word, in one shell, with a model that is scripted.
 
-The ports are others than on the page, and the model is on this machine: a key is all that the
-commands lack for a real one.
+The ports are others than on the page. Without a key the page's own script plays the model. With
+one, flags lead to a server of this test: they are all that differs from a real provider.
 """
 
 import asyncio
@@ -12,9 +12,11 @@ import shlex
 import shutil
 import socket
 import sys
+import tomllib
 from asyncio.subprocess import PIPE, STDOUT
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -26,7 +28,10 @@ pytestmark = pytest.mark.sockets
 ROOT: Final = Path(__file__).parents[3]
 EXAMPLE: Final = ROOT / "examples/tutorial/agent.py"
 PAGE: Final = (ROOT / "docs/agent-tutorial.md").read_text()
-BLOCKS: Final = re.findall(r"<!-- run: (.+?) -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+BLOCK: Final = re.compile(r"<!-- run: (.+?) -->\n```sh\n(.*?)```", re.DOTALL)
+BLOCKS: Final = BLOCK.findall(PAGE)
+(KEYLESS,) = BLOCK.findall(PAGE.partition("## Without a key\n")[2].partition("\n## ")[0])
+INSTALLED: Final = re.findall(r"^pip install (.*)$", PAGE, re.MULTILINE)[0].split()
 BIN: Final = Path(sys.executable).parent
 KEY: Final = "canary-key-0123456789"
 BLOCK_S: Final = 30.0
@@ -85,31 +90,53 @@ class Shell:
         self.shown += read.decode()
 
 
-async def test_the_page_is_done_word_for_word(tmp_path: Path) -> None:
+def put_commands(folder: Path, flags: str) -> None:
+    """Put `pip`, `python3` and `turnwire-agent` in front of the real ones.
+
+    `pip` names the project in each folder, and fails if there is none. `python3` makes no
+    environment. `turnwire-agent serve` gets the flags.
+    """
+    folder.mkdir()
+    command(
+        folder,
+        "pip",
+        """shift\nfor each; do
+  grep -m1 '^name = ' "$each/pyproject.toml" | sed 's/name = "\\(.*\\)"/installed \\1/' || exit 1
+done""",
+    )
+    command(
+        folder,
+        "python3",
+        f"""if [ "$1 $2" = "-m venv" ]; then mkdir -p "$3/bin" && touch "$3/bin/activate"; exit; fi
+exec {shlex.quote(sys.executable)} "$@\"""",
+    )
+    real = shlex.quote(str(BIN / "turnwire-agent"))
+    command(
+        folder,
+        "turnwire-agent",
+        f'if [ "$1" = serve ]; then exec {real} "$@" {flags}; fi\nexec {real} "$@"',
+    )
+
+
+@pytest.mark.parametrize("has_key", [True, False], ids=["key", "no-key"])
+async def test_the_page_is_done_word_for_word(tmp_path: Path, *, has_key: bool) -> None:
     shutil.copy(EXAMPLE, tmp_path)
-    commands = tmp_path / "commands"
-    commands.mkdir()
-    agent_port, gateway_port = free_port(), free_port()
-    async with ScriptedServer([sends(STREAM_HEAD + ASKS), sends(STREAM_HEAD + TELLS)]) as model:
-        real = shlex.quote(str(BIN / "turnwire-agent"))
-        flags = f"--listen 127.0.0.1:{agent_port} --host-lease-s 2"
-        flags += f" --base-url {model.url} --key-variable ANTHROPIC_API_KEY"
-        command(commands, "pip", 'echo "installed: $@"')
-        command(
-            commands,
-            "turnwire-agent",
-            f'if [ "$1" = serve ]; then exec {real} "$@" {flags}; fi\nexec {real} "$@"',
-        )
-        environ = {
-            "PATH": f"{commands}:{BIN}:{os.environ['PATH']}",
-            "ANTHROPIC_API_KEY": KEY,
-            "TURNWIRE_PORT": str(gateway_port),
-            "TURNWIRE_METRICS_PORT": "0",
-        }
+    (tmp_path / "turnwire").symlink_to(ROOT)
+    ports = {name: str(free_port()) for name in ("8765", "8787", "18080")}
+    flags = f"--listen 127.0.0.1:{ports['8765']} --host-lease-s 2"
+    environ = {"TURNWIRE_PORT": ports["8787"], "TURNWIRE_METRICS_PORT": "0"}
+    async with AsyncExitStack() as stack:
+        if has_key:
+            scripts = [sends(STREAM_HEAD + ASKS), sends(STREAM_HEAD + TELLS)]
+            model = await stack.enter_async_context(ScriptedServer(scripts))
+            flags += f" --base-url {model.url} --key-variable ANTHROPIC_API_KEY"
+            environ["ANTHROPIC_API_KEY"] = KEY
+        commands = tmp_path / "commands"
+        put_commands(commands, flags)
         process = await asyncio.create_subprocess_exec(
             *("bash", "--noprofile", "--norc", "-o", "pipefail"),
             cwd=tmp_path,
-            env=environ,
+            env=environ | {"PATH": f"{commands}:{BIN}:{os.environ['PATH']}"},
             stdin=PIPE,
             stdout=PIPE,
             stderr=STDOUT,
@@ -117,32 +144,63 @@ async def test_the_page_is_done_word_for_word(tmp_path: Path) -> None:
         shell = Shell(process)
         try:
             for expected, block in BLOCKS:
-                pasted = block.replace("8765", str(agent_port)).replace("8787", str(gateway_port))
-                await shell.paste(pasted, expected)
+                if has_key and (expected, block) == KEYLESS:
+                    continue
+                await shell.paste(
+                    re.sub("|".join(ports), lambda port: ports[port[0]], block), expected
+                )
         finally:
             assert process.stdin
             process.stdin.write(b"kill -9 $(jobs -p) 2>/dev/null\nexit\n")
             process.stdin.close()
             await process.wait()
 
-    first, second = (json.loads(asked.body)["messages"] for asked in model.asked)
-    assert [message["role"] for message in first] == ["user"]
-    assert second[-1]["content"][0]["content"] == "40 were paid back for o7."
-    assert KEY not in shell.shown
+    if has_key:
+        first, second = (json.loads(asked.body)["messages"] for asked in model.asked)
+        assert [message["role"] for message in first] == ["user"]
+        assert second[-1]["content"][0]["content"] == "40 were paid back for o7."
+        assert KEY not in shell.shown
 
 
-def test_it_names_the_packages_of_this_repository() -> None:
-    (installed,) = re.findall(r"^pip install (.*)$", PAGE, re.MULTILINE)
-    named = {
-        re.search(r'^name = "(.*)"', (ROOT / path).read_text(), re.MULTILINE)[1]  # type: ignore[index]
-        for path in ("pyproject.toml", "packages/turnwire-agent/pyproject.toml")
-    }
+async def test_the_script_answers_as_the_page_about_models_shows() -> None:
+    page = (ROOT / "docs/models.md").read_text()
+    ((expected, block),) = BLOCK.findall(page)
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "--noprofile", "--norc", "-c", block.replace("18080", str(free_port()))),
+        cwd=ROOT,
+        env={"PATH": f"{BIN}:{os.environ['PATH']}"},
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    shown, wire = await asyncio.wait_for(process.communicate(), BLOCK_S)
 
-    assert set(installed.split()) == named
+    assert expected in shown.decode()
+    assert b"POST /v1/chat/completions" in shown + wire
+
+
+def project(folder: Path) -> Any:
+    """The `project` table of a folder's pyproject.toml."""
+    return tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+
+
+def test_what_it_installs_are_folders_of_the_clone_with_the_commands_of_the_page() -> None:
+    projects = [project(ROOT.joinpath(*Path(each).parts[1:])) for each in INSTALLED]
+
+    assert {Path(each).parts[0] for each in INSTALLED} == {"turnwire"}
+    assert all(each.startswith("./") for each in INSTALLED)  # else pip asks an index
+    assert [each["name"] for each in projects] == ["turnwire", "turnwire-agent"]
+    assert [name for each in projects for name in each["scripts"]] == ["turnwire", "turnwire-agent"]
 
 
 def test_every_command_of_the_page_is_run() -> None:
     assert PAGE.count("```sh\n") == len(BLOCKS)
+
+
+def test_without_a_key_the_flags_are_those_that_other_pages_name() -> None:
+    (flags,) = re.findall(r"^set -- (.*)$", KEYLESS[1], re.MULTILINE)
+
+    for page in ("docs/agent.md", "docs/models.md"):
+        assert flags in (ROOT / page).read_text(), page
 
 
 def test_the_agent_is_as_long_as_the_page_says() -> None:

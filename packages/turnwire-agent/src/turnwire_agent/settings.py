@@ -111,25 +111,25 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     base_url: str | None = None
     """Another server than the provider's. It is sent no key but one that is named."""
     shape: ShapeName | None = None
-    """The wire to speak: `chat`, `messages`, `responses`, `google`. None: the provider's."""
+    """The wire to speak: `chat`, `messages`, `responses`, `google`. Empty: the provider's."""
     key_file: str | None = None
-    """Has the key of the provider. None: the variable that has it by custom."""
+    """A file with the key of the provider. Empty: the usual variable of the provider has it."""
     key_variable: str | None = None
     """The variable of the environment that has the key of the provider."""
     trust_env: bool = False
     """Use the proxies and certificates that the environment names."""
     window: int | None = None
-    """How many tokens the model takes. None: only the provider knows."""
+    """How many tokens the model takes. Empty: only the provider knows."""
     journal: str = "sqlite:turnwire-agent.db"
-    """`memory`, `sqlite:PATH`, or `postgres://…` (that may have a password: see `journal_file`)."""
+    """`memory`, `sqlite:PATH`, or `postgresql://…`; for one with a password see `journal_file`."""
     journal_file: str | None = None
-    """Has the address of the journal in its one line, since that may hold a password."""
+    """A file whose one line is the address of the journal, for an address with a password."""
     listen: str = "127.0.0.1:8765"
     """`HOST:PORT`. Port 0: any free one. Elsewhere than on loopback a token is needed."""
     metrics: str | None = None
     """`HOST:PORT` of a server for Prometheus; everybody who reaches it may read it."""
     token_file: str | None = None
-    """Has the bearer token that gateways send."""
+    """A file with the bearer token that gateways send."""
     token_jwks: str | None = None
     """URL or file of the keys that sign the tokens that gateways forward."""
     token_issuer: str | None = None
@@ -161,7 +161,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.window is not None and self.window < 1:
             raise SettingsError("window: at least 1")
         if not _JOURNAL.fullmatch(self.journal):
-            raise SettingsError("journal: memory, sqlite:PATH or postgres://HOST/DATABASE")
+            raise SettingsError("journal: memory, sqlite:PATH or postgresql://HOST/DATABASE")
         if (self.answers is not None) + (self.driver is not None) + bool(self.model) > 1:
             raise SettingsError("one of model, answers and driver")
         if self.key_file is not None and self.key_variable is not None:

@@ -15,7 +15,7 @@ def open_journal(address: str) -> Journal:
     """Return the journal at an address; it is not started yet.
 
     Args:
-        address: `memory`, `sqlite:PATH`, or `postgres://…`.
+        address: `memory`, `sqlite:PATH`, or `postgresql://…`.
 
     Raises:
         NoJournalError: it is none of these, or the extra `postgres` is not installed.
@@ -34,4 +34,4 @@ def open_journal(address: str) -> Journal:
                 "the journal is in Postgres: install turnwire-agent[postgres]"
             ) from None
         return PostgresJournal(address)
-    raise NoJournalError("a journal is memory, sqlite:PATH or postgres://HOST/DATABASE")
+    raise NoJournalError("a journal is memory, sqlite:PATH or postgresql://HOST/DATABASE")

@@ -7,19 +7,19 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Bounds of one turn."""
 
     steps: int = 10
-    """Most answers of a model. Calls of the last one are not run."""
+    """At most so many answers of a model. Calls of the last one are not run."""
     attempts: int = 3
-    """Most attempts of one step that end in a fault, the first one too."""
+    """At most so many attempts of one step may end in a fault, the first one included."""
     repairs: int = 3
-    """Most steps with calls that cannot be run as the model wrote them."""
+    """At most so many steps may have calls that cannot be run as the model wrote them."""
     calls: int = 128
-    """Most calls of one answer. Further ones are not run."""
+    """At most so many calls of one answer are run."""
     concurrency: int = 8
-    """Most tools that run at once."""
+    """At most so many tools run at once."""
     takeovers: int = 5
-    """Most processes that take the turn over, one after another, without getting on with it."""
+    """At most so many processes take the turn over, one after another, without progress."""
     reruns: int = 50
-    """Most attempts and calls that are made again, for whatever reason."""
+    """At most so many attempts and calls are made again, for any reason."""
     turn_s: float = 1_800.0
     """Longest turn, without the time in which it waits for people."""
     question_s: float = 86_400.0
