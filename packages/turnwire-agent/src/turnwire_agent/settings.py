@@ -41,7 +41,7 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     trusted: bool = False
     """Whether its hints about its tools count."""
     only: tuple[str, ...] | None = None
-    """Names at the server of the tools that the model may call. None: all."""
+    """Names at the server of the tools that the model may call. Not given: all."""
     approval: Literal["never", "always"] = "never"
     """Whether a person must allow a call of its tools: `never` or `always`."""
 
@@ -70,9 +70,9 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key_variable: str | None = None
     """The variable of the environment that has it."""
     key_header: str | None = None
-    """The header that the key goes into. None: `Authorization: Bearer …`."""
+    """The header that the key goes into. Not given: `Authorization: Bearer …`."""
     only: tuple[str, ...] | None = None
-    """Operations that are tools. None: all that can be."""
+    """Operations that are tools. Not given: all that can be."""
     keyed: tuple[str, ...] = ()
     """Operations that take an `Idempotency-Key`, and do nothing when a key comes again."""
     approval: Literal["never", "always"] = "never"
