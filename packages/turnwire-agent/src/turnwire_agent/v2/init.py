@@ -96,13 +96,13 @@ def parts_of(parts: Iterable[Part | Retracted], frames: Frames) -> Iterator[wire
 
 
 def _call(call: CallPart, frames: Frames) -> wire.CallPart:
-    is_told = call.input is UNSET and frames.shows_pieces(call.tool)
+    is_shown = call.input is UNSET and frames.shows_pieces(call.tool)
     return wire.CallPart(
         call_id=call.call_id,
         tool_name=call.tool,
         status=call.status,
         args=frames.args(call.tool, call.input),
-        input_text=call.input_text if is_told else "",
+        input_text=call.input_text if is_shown else "",
         result=call.value,
         error=UNSET if call.error is None else call.error,
         preliminary=call.preliminary,
