@@ -456,7 +456,7 @@ packaged:
 .PHONY: agent-check
 agent-check: $(STAMP) .venv/runtime-grader/.stamp system  ## llmock breaks the answers of four providers, and the processes of turns are killed: nothing is wrong, nothing is lost (4 min); KILLS=0: at every moment (hours)
 	$(PYTEST) -q -n $(WORKERS) -p no:cov $(GRADER)
-	KILLS=$(KILLS) $(PYTEST) -q -p no:cov $(KILL)
+	KILLS=$(KILLS) $(PYTEST) -q -n $(WORKERS) -p no:cov $(KILL)
 
 .PHONY: agent-chaos
 agent-chaos: $(STAMP) system  ## Two replicas of an agent are killed under fifty sessions, and Postgres is restarted; a report (12 min); FOR=60 SESSIONS=20 SEED=7

@@ -6,11 +6,13 @@ import random
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from runtime.host.hosted import Hosted
 from turnwire_lab.process import free_port, inherited
 
+ATTEMPTS = 20
 DICE = random.Random("replicas")  # noqa: S311 - no secret
 TESTS = Path(__file__).parents[2]
 
@@ -25,7 +27,19 @@ class ReplicaProcess:
         self._log = log
 
     async def start(self) -> None:
-        """Start it; return when it listens."""
+        """Start it, again and again as a supervisor does; return when it listens."""
+        for _ in range(ATTEMPTS):
+            if await self._starts():
+                return
+            await asyncio.sleep(0.5)  # its database may be gone for a moment
+        raise AssertionError(self._log.read_text()[-2000:])
+
+    async def end(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            self._process.send_signal(number)
+        await self._process.wait()
+
+    async def _starts(self) -> bool:
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "turnwire_agent", "serve", "runtime.chaos.agent:agent"),
@@ -36,12 +50,10 @@ class ReplicaProcess:
                 env=self._environment,
             )
         assert self._process.stdout
-        line = await self._process.stdout.readline()
-        assert line.startswith(b"serves "), self._log.read_text()[-2000:]
-
-    async def end(self, number: signal.Signals) -> None:
-        self._process.send_signal(number)
+        if (await self._process.stdout.readline()).startswith(b"serves "):
+            return True
         await self._process.wait()
+        return False
 
 
 class Replicas:

@@ -185,9 +185,8 @@ class Run:
 
 async def run(seconds: float, sessions: int) -> Books:
     """Break what can break for so long; return what clients saw of it."""
-    folder = Path(tempfile.mkdtemp(prefix="agent-chaos-"))
-    world = folder / "world"
-    with PostgresServer() as postgres:
+    with tempfile.TemporaryDirectory(prefix="agent-chaos-") as folder, PostgresServer() as postgres:
+        world = Path(folder) / "world"
         async with Provider() as provider:
             replicas = Replicas(postgres.url(), provider.url, world)
             await replicas.start()
@@ -196,7 +195,7 @@ async def run(seconds: float, sessions: int) -> Books:
                 await one.all(sessions)
             finally:
                 await replicas.end()
-    one.books.check_world(world, one.parts)
+        one.books.check_world(world, one.parts)
     if max(one.books.gaps, default=0.0) > GAP_MAX_S:
         one.books.wrong.append("a turn was silent for too long")
     return one.books

@@ -22,7 +22,7 @@ from runtime.kill.zygote import Zygote
 from turnwire.testing.client_model import BrokenPromiseError
 
 LANES = 3
-SAMPLE = int(os.environ.get("KILLS") or "5")
+SAMPLE = int(os.environ.get("KILLS") or "3")
 """Deaths of each scene in each store. 0: every one that there is."""
 
 Address = Callable[[int], str]

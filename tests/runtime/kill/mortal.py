@@ -6,6 +6,7 @@ the first prompt on: between two rounds every task stands at an await.
 """
 
 import asyncio
+import ctypes
 import os
 import selectors
 import signal
@@ -48,6 +49,7 @@ from turnwire_agent.tools.run.tool_thread import ToolThread
 from turnwire_agent.v2.frames import Frames
 
 LEASE_S = 0.5
+PR_SET_PDEATHSIG = 1
 PLANTED = ExitStack()
 """Keeps what is planted, as long as the process lives."""
 
@@ -241,6 +243,7 @@ def main() -> None:
     for line in sys.stdin:
         if os.fork():
             continue
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with the tests
         os.close(0)
         arguments = json.loads(line)
         port, journal, provider, world, report = arguments["run"]
