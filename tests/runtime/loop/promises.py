@@ -163,6 +163,7 @@ def the_end_fits(machine: Machine) -> None:
     if end.finish_reason == "max-steps":
         assert len(machine.of(StepEnded)) == machine.agent.limits.steps
         for call_id in machine.of(StepEnded)[-1].call_ids:
-            assert ended(machine)[call_id][0].error == words.STEP_LIMIT
+            # A process that gave the turn up for another reason may have died in between.
+            assert ended(machine)[call_id][0].error in {words.STEP_LIMIT, words.NOT_RUN}
     following = (*machine.state.transcript, *PROMPT)
     assert repaired(following) == following, "the next prompt is refused"
