@@ -57,6 +57,8 @@ EACH: list[Entry] = [
     events.FilePart("https://a.example/", "image/png"),
     events.SourceUrl("s1", "https://a.example/"),
     events.SourceUrl("s1", "https://a.example/", "title"),
+    events.StepStarted(),
+    events.PartsRetracted(2),
     events.AgentStatus("thinking"),
     Question("q1", Raw(b"{}")),
     Question("q1", Raw(b"{}"), APPROVAL),

@@ -28,7 +28,7 @@ NATIVE = {"x-turnwire-profile": "7"}
 
 @pytest.fixture
 async def agent() -> AsyncIterator[AgUiAgent]:
-    async with AgUiAgent(Habits(pace_s=0.002, slow_s=0.01)) as agent:
+    async with AgUiAgent(Habits(pace_s=0.01, slow_s=0.01)) as agent:
         yield agent
 
 
