@@ -90,6 +90,8 @@ _TYPES: Final[dict[int, type[Entry]]] = {
     15: events.ToolInputDelta,
     16: events.DataPart,
     17: events.TextSwitch,
+    18: events.StepStarted,
+    19: events.PartsRetracted,
 }
 """The number of each entry but text deltas. A number never gets another meaning.
 
