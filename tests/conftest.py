@@ -56,10 +56,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[Any]:
         sys.settrace(tracer)
 
 
-def pytest_collection_finish() -> None:
-    """All tests stay to the end: the collector need not look at them again and again."""
-    gc.collect()
-    gc.freeze()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """All tests of a worker stay to the end: the collector need not look at them again and again.
+
+    What changes living objects (`mutation`) has to find them, and runs without workers.
+    """
+    if hasattr(session.config, "workerinput"):
+        gc.collect()
+        gc.freeze()
 
 
 def _import_all(package: str) -> None:
