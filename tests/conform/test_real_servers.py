@@ -37,6 +37,7 @@ OF_AG_UI: Final = {
     "history": "this wire does not tell the history of a session",
     "answers-pings": "HTTP has no pings",
     "big-tool-output": "no --big-output-prompt was given",
+    "lost-attempt": "this wire has no way to take parts back",
     "hang-up-aborts": "on this wire, to abort is to close the connection, after which it shows "
     "nothing: only with --abort-seen",
     "stop-in-a-tool": "on this wire, to abort is to close the connection, after which it shows "
@@ -52,7 +53,13 @@ OF_AG_UI: Final = {
 OF_ACP: Final = {
     name: OF_AG_UI[name]
     for name in (
-        *("big-tool-output", "resume-in-mid-turn", "resume-after-the-end", "answered-twice"),
+        *(
+            "big-tool-output",
+            "lost-attempt",
+            "resume-in-mid-turn",
+            "resume-after-the-end",
+            "answered-twice",
+        ),
         "long-silence",
     )
 }

@@ -14,11 +14,12 @@ from turnwire_lab.agents.v2.frames import Habits
 pytestmark = [pytest.mark.sockets, pytest.mark.no_cover]
 
 AT_ONCE = 10
-SHORT = replace(PROMPTS, unicode=PROMPTS.plain, big_output="")
+SHORT = replace(PROMPTS, unicode=PROMPTS.plain, big_output="", lost_attempt="")
 UNICODE = replace(SHORT, unicode=PROMPTS.unicode)
 BIG = replace(SHORT, big_output=PROMPTS.big_output)
+LOST = replace(SHORT, lost_attempt=PROMPTS.lost_attempt)
 QUICK = Habits(pace_s=0.001, slow_s=0.008, spellings=("text-delta",))
-PROMPTED = {"unicode": UNICODE, "big-tool-output": BIG}
+PROMPTED = {"unicode": UNICODE, "big-tool-output": BIG, "lost-attempt": LOST}
 """What a fault of these scenarios needs."""
 FAULTS: dict[type[f.Sound], str] = {
     f.Sound: "",

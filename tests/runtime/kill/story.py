@@ -131,13 +131,16 @@ class Story:
 
     async def _wake(self, first: AgentProcess) -> None:
         """Let it go on: it finds that the session is not its own any more, and reads what came."""
-        first.signal(signal.SIGCONT)
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                async with self._socket(first) as socket:
-                    if LAST in turns(socket.seen[0]):
-                        return
-                await asyncio.sleep(0.05)
+        waking = asyncio.create_task(_keep_going(first))
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    async with self._socket(first) as socket:
+                        if LAST in turns(socket.seen[0]):
+                            return
+                    await asyncio.sleep(0.05)
+        finally:
+            waking.cancel()
 
     async def _agent(self, death: Death) -> AgentProcess:
         report = self._folder / f"{self.session}.report-{len(self.agents)}"
@@ -150,3 +153,10 @@ class Story:
         async with agent.host.socket(self.session) as socket:
             self.told.append(socket.seen)
             yield socket
+
+
+async def _keep_going(agent: AgentProcess) -> None:
+    """Wake it again and again: it may come to where it is to stop only now."""
+    while True:
+        agent.signal(signal.SIGCONT)
+        await asyncio.sleep(0.2)
