@@ -8,7 +8,7 @@ from runtime.loop.journal import began, done
 from turnwire_agent.journal.port import Effect
 from turnwire_agent.llm.transcript import Outcome
 from turnwire_agent.loop.calls.checked_input import input_hash
-from turnwire_agent.loop.calls.effects import intent, key, settled
+from turnwire_agent.loop.calls.effects import intent, key, left_open, settled
 
 HASH = input_hash(Raw(b'{"n":1}'))
 TEXTS = st.text(st.sampled_from("a/%:"), max_size=3)
@@ -46,6 +46,16 @@ def test_the_value_of_a_call_is_the_result_of_its_effect() -> None:
     assert settled("s", began("c0", "charge"), ended)[0].result == b"[1]"
     unknown = replace(ended, outcome="unknown")
     assert settled("s", began("c0", "charge"), unknown)[0].result == b""
+
+
+def test_what_a_stop_leaves_open_is_unknown() -> None:
+    begun = began("c0", "charge")
+
+    assert left_open("s", begun) == tuple(
+        replace(each, state="unknown") for each in intent("s", begun)
+    )
+    assert left_open("s", replace(begun, key="")) == (), "it is of a tool that others run"
+    assert left_open("s", began("c0", "find")) == ()
 
 
 def test_what_only_reads_has_no_effect() -> None:

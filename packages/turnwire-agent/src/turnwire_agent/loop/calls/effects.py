@@ -23,7 +23,12 @@ def intent(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
 
 
 def left_open(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
-    """Return what is written of a call whose outcome nobody will know: its turn was stopped."""
+    """Return what is written of a call whose outcome nobody will know: its turn was stopped.
+
+    A call without a key is of a tool that somebody else's agent runs: of its effect nothing is kept.
+    """
+    if not begun.key:
+        return ()
     return tuple(replace(each, state="unknown") for each in intent(session_id, begun))
 
 
