@@ -25,7 +25,7 @@ def intent(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
 def left_open(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
     """Return what is written of a call whose outcome nobody will know: its turn was stopped.
 
-    A call without a key is of a tool that somebody else's agent runs: of its effect nothing is kept.
+    A call without a key is of a tool that others run: of its effect nothing is kept.
     """
     if not begun.key:
         return ()
