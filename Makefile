@@ -321,7 +321,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed. In `make all`, what judges by time has the machine.
 STEPS ?= tools checked counted measured coverage unmeasured browsed
-REST := thorough browsed-rest runtime-judged conform-check packaged operated dashboards-check hostile-check clients chaos soak
+REST := thorough browsed-rest runtime-judged conform-check packaged operated proxies dashboards-check hostile-check clients chaos soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (11 min)
@@ -449,8 +449,8 @@ runtime-judged:
 # They wait for servers to start, to fall silent and to stop, and none judges by time. What they need
 # is installed before, since each installs into .venv.
 .PHONY: operated
-operated: $(PROXIES) $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp system
-	@$(MAKE) --no-print-directory -k -j3 --output-sync=target proxies stores deploy-check model-check
+operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp system
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target stores deploy-check model-check
 
 # Each builds wheels and starts interpreters, and has a folder of its own.
 .PHONY: packaged
