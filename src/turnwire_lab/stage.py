@@ -89,6 +89,8 @@ class Stage(Service):
         key = secrets.token_hex(32)
         self._key = key
         self.token = self.new_token()
+        if self.site is not None:
+            stack.callback(self.site.close)
         await stack.enter_async_context(self.agent)
         wire = Wire()
         killable = self.agent if isinstance(self.agent, RuntimeAgent) else None
@@ -100,8 +102,6 @@ class Stage(Service):
         else:
             line = Line(self.agent.url, wire, harm)
         await stack.enter_async_context(line)
-        if self.site is not None:
-            stack.callback(self.site.close)
         self.gateway = await stack.enter_async_context(
             Gateway(
                 agent_url=line.url,

@@ -276,6 +276,24 @@ async def test_a_turn_of_which_redis_lost_entries_is_not_read(rig: Rig, redis: R
     assert await rig.logs[1].claim(CHAT, HEAD, Control()) is None
 
 
+async def test_a_turn_that_is_claimed_again_is_never_read(rig: Rig, redis: RedisServer) -> None:
+    """Not even at once, before Redis has what follows the claim."""
+    one, other = rig.logs
+    writer = await claim(one)
+    write(writer, "a")
+    await until(lambda: not writer.has_more)
+    assert await redis.ask("FLUSHALL") == "OK"
+    await one._writer.keep([writer])
+    assert not writer.has_lease
+    one._writer._tasks[0].cancel()  # it writes nothing more
+
+    await one._writer.keep([writer])
+
+    assert writer.has_lease
+    assert (await open_reader(other)).entries == [Absent()]
+    assert await other.claim(CHAT, HEAD, Control()) is None
+
+
 async def test_nothing_is_kept_for_ever(redis: RedisServer) -> None:
     async with new_rig(redis.url, keep_s=0.3) as rig:
         writer = await claim(rig.logs[0])

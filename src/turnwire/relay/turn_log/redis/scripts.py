@@ -109,7 +109,8 @@ def _script(body: str, answers: str = "answers") -> Script:
 
 
 CLAIM: Final = _script("""
-  local former, process, lease_ms, kept_ms, head = take(), take(), take(), take(), take()
+  local former, process, lease_ms, kept_ms = take(), take(), take(), take()
+  local head, note = take(), take()
   if held and held ~= id and held ~= former then
     answer = {0, redis.call('HGET', shown, 'head') or ''}
   else
@@ -118,6 +119,9 @@ CLAIM: Final = _script("""
     if redis.call('HGET', turn, 'id') ~= id then
       redis.call('HSET', claim, 'id', id, 'process', process, 'state', 'running', 'head', head)
       redis.call('PEXPIRE', claim, kept_ms)
+    end
+    if note ~= '' then
+      redis.call('HSET', redis.call('HGET', turn, 'id') == id and turn or claim, 'note', note)
     end
     if held == former and redis.call('HGET', turn, 'id') == former then  -- its end will never come
       redis.call('DEL', turn, entries)
@@ -128,7 +132,7 @@ CLAIM: Final = _script("""
 """)
 """Claim a chat for a turn, unless another one runs than `former`. Returns whether the turn has it.
 
-If not, the head of the one that has it follows.
+If not, the head of the one that has it follows. `note`: why nobody can read the turn, or empty.
 """
 
 LOST: Final = -1

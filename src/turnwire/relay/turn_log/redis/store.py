@@ -264,7 +264,7 @@ class RedisTurnLog:
         turn of the chat again if this one never begins.
         """
         former_id = "" if former is None else former.id
-        arguments = (_LEASE_MS, self._writer.kept_ms, turn.head)
+        arguments = (_LEASE_MS, self._writer.kept_ms, turn.head, "")
         call = Call(
             scripts.CLAIM, (turn.key,), (turn.key, turn.id, former_id, self._process, *arguments)
         )

@@ -271,7 +271,8 @@ class Writer:
     def _renewal(self, turn: RedisTurn) -> _Write:
         if turn.has_lease:
             return _write(turn, scripts.KEEP, (_LEASE_MS, self.kept_ms))
-        arguments = ("", self._process, _LEASE_MS, self.kept_ms, turn.head)
+        # Redis has nothing of this turn. A reader who comes at once must not get the rest alone.
+        arguments = ("", self._process, _LEASE_MS, self.kept_ms, turn.head, turn.note or LOST)
         return _write(turn, scripts.CLAIM, arguments)
 
     def _next_write(self, turn: RedisTurn) -> _Write:
