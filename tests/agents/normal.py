@@ -1,4 +1,4 @@
-"""What differs from run to run in a recording, replaced: ids, times, paths."""
+"""What differs from run to run in a recording, replaced: ids, times, paths, order of results."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,18 @@ _UNIX: Final = re.compile(r"\b1[789]\d{8}(\d{3})?\b")
 _ISO: Final = re.compile(r"\b20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d")
 _FRACTION: Final = re.compile(r"\b\d+\.\d{4,}(e-\d+)?\b")
 """How long something took."""
+_RESULTS: Final = re.compile(r"(?:data: \{\"type\":\"TOOL_CALL_RESULT\".*\n\n){2,}")
+_CALL: Final = re.compile(r'"toolCallId":"([^"]*)"')
+
+
+def results_in_order(body: str) -> str:
+    """Sort results that follow each other by their calls: tools run at once, each in a thread."""
+    return _RESULTS.sub(lambda found: _sorted(found[0]), body)
+
+
+def _sorted(results: str) -> str:
+    frames = results.removesuffix("\n\n").split("\n\n")
+    return "".join(f"{each}\n\n" for each in sorted(frames, key=_CALL.findall))
 
 
 class Normal:

@@ -17,7 +17,7 @@ from typing import Final
 
 import httpx
 
-from agents.normal import Normal
+from agents.normal import Normal, results_in_order
 from agents.scenarios import BAD_BODY, FOLLOWED, PROMPTS, Json, applies, first_request
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import ENVIRONMENTS, FRAMEWORKS
@@ -71,7 +71,7 @@ class Recorder:
         """Ask the agent, and keep what it answers if this is what is to be recorded."""
         run = {"request": request, "interrupts": interrupts, **await ask(self._url, request)}
         opinion = read(run)
-        body = normal.text(run.pop("body"))
+        body = normal.text(results_in_order(run.pop("body")))
         if keeps:
             path = GOLDEN / f"{self._name}-{scenario}.body"
             path.write_text(body, encoding="utf-8")
