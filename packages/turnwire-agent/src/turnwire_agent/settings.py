@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-import msgspec
 from msgspec import Struct
 
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.llm.model import ShapeName
 from turnwire_agent.loop.limits import Limits
+from turnwire_agent.setting_errors import BadValueError, struct_of
 
 FILE_MAX: Final = 1024 * 1024
 """Most bytes of a file of settings."""
@@ -172,7 +172,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise SettingsError(f"token_leeway_s: 0 to {LEEWAY_MAX_S:g}")
         for name in (*self.mcp, *self.openapi):
             if not _NAME.fullmatch(name):
-                raise SettingsError(f"{name[:60]!a}: a name has 1 to 32 letters, digits, _ and -")
+                raise SettingsError(_no_name(name))
         for name in self.host.__struct_fields__:
             if not getattr(self.host, name) > 0:
                 raise SettingsError(f"host.{name}: more than 0")
@@ -213,9 +213,33 @@ def from_values(values: Mapping[str, Any], where: str) -> Agent:
 
     """
     try:
-        agent = msgspec.convert(values, Agent, strict=False)
-    except msgspec.ValidationError as error:
+        _check_groups(values)
+        agent = struct_of(Agent, values)
+    except BadValueError as error:
         raise SettingsError(f"{where}: {error}") from None
     if not all(isinstance(each, str) for each in agent.tools):
-        raise SettingsError(f"{where}: a tool is MODULE:NAME - at `$.tools`")
+        raise SettingsError(f"{where}: tools: a tool is MODULE:NAME")
     return agent
+
+
+def _check_groups(values: Mapping[str, Any]) -> None:
+    """Look at each group by itself: an error of the whole does not say in which of them it is.
+
+    Raises:
+        BadValueError: a value in one of them does not fit.
+
+    """
+    for name, group in (("limits", Limits), ("host", HostSettings)):
+        if name in values:
+            struct_of(group, values[name], name)
+    for name, kind in (("mcp", McpServer), ("openapi", Api)):
+        named = values.get(name)
+        if isinstance(named, Mapping):
+            for own, inner in named.items():
+                if not _NAME.fullmatch(own):
+                    raise BadValueError(_no_name(own))
+                struct_of(kind, inner, f"{name}.{own}")
+
+
+def _no_name(name: str) -> str:
+    return f"{name[:60]!a}: a name has 1 to 32 letters, digits, _ and -"
