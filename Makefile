@@ -261,7 +261,7 @@ unit: $(STAMP)  ## The fast tests, of all decisions: no sockets, no Node (30 s)
 
 # The modules of the agent runtime without I/O.
 RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
-PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/journal/*,$(RUNTIME_SOURCE)/journal/sql/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
+PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/journal/*.py,$(RUNTIME_SOURCE)/journal/sql/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*.py,$(RUNTIME_SOURCE)/tools/openapi/*,$(RUNTIME_SOURCE)/tools/schema/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
 # Real processes, a Postgres, agents of others: `runtime-covered` runs them, with all else.
 LIVED := $(patsubst %,tests/runtime/%,cli/test_serve.py cli/test_tutorial.py drivers/pydantic_ai drivers/test_parked.py host/test_conform.py journal mcp/library)
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
@@ -375,12 +375,12 @@ unmeasured: $(STAMP)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=20 -p no:cov $(filter-out $(LATER),$(UNMEASURED)) $(addprefix --ignore=,$(LATER) $(OWN))
 
 .PHONY: runtime
-runtime: $(STAMP) $(if $(shell command -v npm),$(MCP)/node_modules/.stamp)  ## The agent runtime: its fast tests (1 min)
+runtime: $(STAMP) $(if $(shell command -v npm),$(MCP)/node_modules/.stamp $(MODELS)/node_modules/.stamp)  ## The agent runtime: its fast tests (1 min)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -p no:cov --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL) $(LIVED)) tests/runtime
 
 # The same, measured, and the libraries of the providers.
 .PHONY: runtime-covered
-runtime-covered: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(MCP)/node_modules/.stamp
+runtime-covered: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(MCP)/node_modules/.stamp $(MODELS)/node_modules/.stamp
 	COVERAGE_FILE=.coverage-runtime $(PYTEST) -q -n $(WORKERS) --dist loadfile --ignore=$(GRADER) --ignore=$(WITNESSES) $(addprefix --ignore=,$(KILL)) tests/runtime --cov=turnwire_agent --cov-report=
 	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 
