@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from turnwire_agent import Effect, Tool, Tools
+from turnwire_agent import Context, Effect, Tool, Tools
 from turnwire_agent.tools.arguments import Valid
 from turnwire_agent.tools.run.runner import ToolRunner
 from turnwire_agent.tools.run.tool_thread import ToolThread
@@ -23,7 +23,7 @@ async def run(name: str, **arguments: str) -> tuple[str, Any]:
         tool = BY_NAME[name]
         valid = tool.validate(json.dumps(arguments))
         assert isinstance(valid, Valid)
-        outcome = await ToolRunner(thread).run(tool, valid.value, call_id="c1", key="k1")
+        outcome = await ToolRunner(thread).run(tool, valid.value, Context(call_id="c1", key="k1"))
     finally:
         thread.close()
     text = "".join(part for part in outcome.parts if isinstance(part, str))

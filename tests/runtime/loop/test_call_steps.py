@@ -26,6 +26,7 @@ from turnwire_agent.loop.limits import Limits
 from turnwire_agent.session.events import Event, QuestionAsked
 from turnwire_agent.tools.contract import Context, Effect, Tools
 from turnwire_agent.tools.functions import tool
+from turnwire_agent.tools.keys import NO_KEY
 
 IDLE = Running()
 FIND = ("find", '{"n":1}')
@@ -267,6 +268,53 @@ def test_a_call_that_may_run_twice_runs_again_with_its_key(name: str) -> None:
     assert (action.key, action.run) == ("s/t/c0", 1)
     again = run(*events, action.begun(NOW), TAKEN_OVER)
     assert (again.key, again.run) == ("s/t/c0", 2)
+
+
+def refunding(keys: list[object]) -> Agent:
+    """An agent whose tool makes these keys, one after another."""
+
+    def key(n: int) -> str:
+        made = keys.pop(0)
+        if isinstance(made, Exception):
+            raise made
+        return f"{made}-{n}"
+
+    @tool(effect=Effect.KEYED, key=key)
+    def refund(n: int, context: Context) -> str:
+        """Refund."""
+        return f"{context.key}: {n}"
+
+    return replace(AGENT, tools=Tools([refund, *AGENT.tools]))
+
+
+REFUND = ("refund", '{"n":1}')
+
+
+def test_the_key_of_a_tool_is_made_once_and_stands_in_the_intent() -> None:
+    folded = state(step(), answer(REFUND))
+    agent = refunding(["order"])
+
+    for _ in range(3):
+        [action] = decide(folded, agent, IDLE, NOW)
+        assert isinstance(action, RunCall)
+        assert action.begun(NOW).key == action.key == "order-1"
+        assert action.effects == (EffectRow("s/t/c0", "s/t/c0", input_hash(INPUT), "intent"),)
+
+
+@pytest.mark.parametrize("later", ["other", RuntimeError("a secret")])
+def test_a_call_runs_again_with_the_key_that_is_journaled(later: object) -> None:
+    events = (step(), answer(REFUND))
+    begun = run(*events, agent=refunding(["order"])).begun(NOW)
+    again = run(*events, begun, TAKEN_OVER, agent=refunding([later]))
+
+    assert (again.key, again.run) == ("order-1", 1)
+
+
+def test_a_call_whose_tool_makes_no_key_fails_before_it_begins() -> None:
+    write = written(step(), answer(REFUND), agent=refunding([RuntimeError("a secret")]))
+
+    assert outcomes(write.events) == [("c0", "failed", NO_KEY)]
+    assert write.effects == ()
 
 
 def test_a_call_that_is_run_once_is_not_run_again_and_the_model_is_told() -> None:

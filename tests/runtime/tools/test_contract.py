@@ -82,6 +82,7 @@ def test_a_hostile_schema_makes_none(name: str) -> None:
         ({"timeout_s": 0.0}, "tool 'read': a timeout is more than 0 seconds"),
         ({"timeout_s": float("nan")}, "tool 'read': a timeout is more than 0 seconds"),
         ({"approval": "sometimes"}, "tool 'read': approval is never, always, or a function"),
+        ({"key": str}, "tool 'read': a key is for effect KEYED"),
         ({"secrets": frozenset({"key"})}, "tool 'read': 'key' is secret, but no argument"),
         ({"description": "x" * 10_001}, "tool 'read': its description is longer than 10000"),
     ],

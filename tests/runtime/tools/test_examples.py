@@ -39,6 +39,10 @@ async def test_functions_and_operations() -> None:
     assert await run("functions") == printed("functions")
 
 
+async def test_keys_and_epochs() -> None:
+    assert await run("keys") == printed("keys")
+
+
 async def test_an_mcp_server(tmp_path: Path) -> None:
     ran = await run(
         "mcp_server",

@@ -181,6 +181,25 @@ def test_a_method_is_a_tool() -> None:
     assert called(tool(Shop().buy), '{"item": "tea"}') == "tea bought"
 
 
+def test_a_key_is_made_of_the_arguments_that_it_names() -> None:
+    @tool(effect=Effect.KEYED, key=lambda *, to, order: f"{order}-{to.city}")
+    def ship(order: str, to: Place, context: Context, note: str = "") -> None: ...
+
+    @tool(effect=Effect.KEYED, schema=of({"a": TEXT}, "a"), key=lambda given: given["a"])
+    def raw(arguments: dict[str, Any], context: Context) -> None: ...
+
+    assert key_of(ship, '{"order": "o7", "to": {"city": "Oslo"}, "note": "x"}') == "o7-Oslo"
+    assert key_of(raw, '{"a": "x"}') == "x"
+
+
+def key_of(tool: Tool, text: str) -> str:
+    """The key that a tool makes of the arguments of a model."""
+    read = tool.validate(text)
+    assert isinstance(read, Valid)
+    assert tool.key
+    return tool.key(read.value)
+
+
 class Unknown:
     """A type that msgspec does not know."""
 
@@ -194,6 +213,7 @@ def unknown_name(a: "Nothing") -> None: ...  # type: ignore[name-defined]  # noq
 def unknown_default(a: int = Unknown()) -> None: ...  # type: ignore[assignment]
 def two_contexts(a: Context, b: Context) -> None: ...
 def two_arguments(a: int, b: int) -> None: ...
+def keyed(a: int, context: Context) -> None: ...
 def generator() -> Iterator[int]:
     yield 1
 
@@ -231,8 +251,13 @@ def test_what_is_no_tool_is_refused(function: Callable[..., Any], words: str) ->
     [
         ({"effect": Effect.KEYED}, by_position, "cannot be given by name"),
         ({"effect": Effect.KEYED}, two_arguments, "KEYED needs a parameter of type Context"),
+        ({"effect": Effect.KEYED, "key": lambda b: b}, keyed, "takes 'b', which is no argument"),
+        ({"effect": Effect.KEYED, "key": by_position}, keyed, "takes 'a', which is no argument"),
+        ({"effect": Effect.KEYED, "key": any_number}, keyed, "takes 'a', which is no argument"),
+        ({"effect": Effect.KEYED, "key": "a"}, keyed, "the parameters of its key cannot be read"),
+        ({"key": str.lower, "schema": of()}, any_one := lambda a: a, "a key is for effect KEYED"),
         ({"schema": of()}, two_arguments, "with a schema, a function takes its arguments as one"),
-        ({"schema": {"type": "array"}}, any_one := lambda a: a, "the arguments of a tool"),
+        ({"schema": {"type": "array"}}, any_one, "the arguments of a tool"),
         ({"schema": of({"a": {"type": "any"}})}, any_one, "`type` must be one of"),
         ({"schema": of({"a": {"pattern": "("}})}, any_one, 'is not a "regex"'),
         ({"name": "a\nb"}, two_arguments, "is no name of a tool"),

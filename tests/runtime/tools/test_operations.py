@@ -33,7 +33,13 @@ def lookup(input: Lookup) -> str:  # noqa: A002
 
 
 OPERATIONS = [
-    Operation(name="orders.cancel", input=Cancel, run=cancel, effect=Effect.KEYED),
+    Operation(
+        name="orders.cancel",
+        input=Cancel,
+        run=cancel,
+        effect=Effect.KEYED,
+        key=lambda input: f"cancel-{input.order}",  # noqa: A006 (the word of the field)
+    ),
     Operation(
         name="orders.archive.lookup",
         input=Lookup,
@@ -55,6 +61,8 @@ def test_operations_are_tools() -> None:
     assert first.schema["properties"]["reason"] == {"type": "string", "default": ""}
     assert (second.name, second.description) == ("orders.archive.lookup", "Look an order up.")
     assert (second.effect, second.approval, second.timeout_s) == (Effect.SAFE, "always", 3.0)
+    assert first.key
+    assert first.key(Cancel("o1")) == "cancel-o1"
     assert (second.sequential, second.secrets) == (True, frozenset({"order"}))
 
 

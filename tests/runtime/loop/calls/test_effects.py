@@ -18,6 +18,14 @@ def test_an_effect_is_journaled_with_its_intent() -> None:
     assert intent("s", began("c0", "charge")) == (Effect("s/t/c0", "s/t/c0", HASH, "intent"),)
 
 
+def test_an_effect_stands_under_its_call_though_the_key_is_that_of_several() -> None:
+    begun = replace(began("c0", "charge"), key="order-7")
+
+    effects = [*intent("s", begun), *settled("s", begun, done("c0")), *left_open("s", begun)]
+    assert {(each.key, each.call) for each in effects} == {("s/t/c0", "s/t/c0")}
+    assert [each.state for each in effects] == ["intent", "done", "unknown"]
+
+
 @pytest.mark.parametrize(
     ("outcome", "state"),
     [

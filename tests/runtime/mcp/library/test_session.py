@@ -11,7 +11,7 @@ from runtime.mcp.stage import TEXT, Faulty, called, tool_of, until
 from turnwire_agent.mcp.remote import McpResultError
 from turnwire_agent.mcp.servers import McpServers
 from turnwire_agent.mcp.settings import Bounds
-from turnwire_agent.tools.contract import ToolFailed
+from turnwire_agent.tools.contract import Context, ToolFailed
 from turnwire_agent.tools.run.runner import ToolRunner
 from turnwire_agent.tools.run.tool_thread import ToolThread
 
@@ -50,9 +50,9 @@ async def test_a_turn_that_is_stopped_stops_the_tool_at_its_server(faulty: Fault
         tools = (await servers.snapshot()).tools
         runner = ToolRunner(thread)
         for name in ("faulty.echo", "faulty.fail", "faulty.refuse"):
-            ended = await runner.run(tool_of(tools, name), {}, call_id="c1", key="k1")
+            ended = await runner.run(tool_of(tools, name), {}, Context(call_id="c1", key="k1"))
             assert ended.parts == (WORDS[name],)
-        hanging = runner.run(tool_of(tools, "faulty.hang"), {}, call_id="c2", key="k2")
+        hanging = runner.run(tool_of(tools, "faulty.hang"), {}, Context(call_id="c2", key="k2"))
         task = asyncio.create_task(hanging)
         await until(lambda: len(faulty.asked("tools/call")) == 4)
         task.cancel()

@@ -9,6 +9,7 @@ import msgspec
 from turnwire_agent.llm.transcript import Assistant, Call, Result, Results, Text
 from turnwire_agent.tools.arguments import Invalid
 from turnwire_agent.tools.contract import Context, Tool, ToolFailed, Tools
+from turnwire_agent.tools.keys import own_key
 from turnwire_agent.tools.names import WireNames
 
 
@@ -53,7 +54,8 @@ async def _result(
 async def _run(tool: Tool, call: Call, value: object) -> str:
     deadline = asyncio.get_running_loop().time() + tool.timeout_s
     async with asyncio.timeout_at(deadline):
-        outcome = tool.call(value, Context(call_id=call.id, key=call.id, deadline=deadline))
+        key = own_key(tool, value) or call.id
+        outcome = tool.call(value, Context(call_id=call.id, key=key, deadline=deadline))
         if inspect.isawaitable(outcome):
             outcome = await outcome
     return outcome if isinstance(outcome, str) else msgspec.json.encode(outcome).decode()

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from turnwire_agent import metrics
 from turnwire_agent.drivers.answers import Answers
+from turnwire_agent.drivers.contained import contained
 from turnwire_agent.drivers.heartbeat import Heartbeat
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.llm.transcript import File, Image, Text, Transcript
@@ -25,7 +26,7 @@ from turnwire_agent.loop.turn_state import TurnState
 from turnwire_agent.mcp.servers import McpServers
 from turnwire_agent.session.deltas import StatusChanged
 from turnwire_agent.session.events import AttemptLost, Compacted
-from turnwire_agent.tools.contract import Media
+from turnwire_agent.tools.contract import Context, Media
 from turnwire_agent.tools.run.raised import described
 from turnwire_agent.tools.run.runner import ToolRunner
 
@@ -116,7 +117,7 @@ class _Loop:
             case Write(events, effects):
                 await self._turn.write(*events, effects=effects)
             case AskModel():
-                self._attempt = asyncio.create_task(self._ask(action))
+                self._attempt = asyncio.create_task(contained(self._ask(action)))
             case RunCall(call_id=call_id):
                 self._calls[call_id] = asyncio.create_task(self._call(action))
             case Compact():
@@ -174,9 +175,10 @@ class _Loop:
         begun = action.begun(self._driver.clock())
         self._heartbeat.say(StatusChanged("tool_calling", action.tool.name))
         await turn.write(begun, effects=action.effects)
-        outcome = await self._driver.tools.run(
-            action.tool, action.value, call_id=action.call_id, key=action.key
+        context = Context(
+            session_id=turn.session_id, call_id=action.call_id, key=action.key, epoch=turn.epoch
         )
+        outcome = await self._driver.tools.run(action.tool, action.value, context)
         ended = action.ended(
             outcome.kind,
             tuple(_content(part) for part in outcome.parts),
@@ -190,7 +192,9 @@ class _Loop:
         if self._driver.compaction is not None:
             try:
                 shorter = await self._driver.compaction(action.transcript)
-            except Exception as error:  # noqa: BLE001 - whatever the hook raises, the turn ends well
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - `sys.exit`, too: the turn ends well
                 LOGGER.warning("compaction: outcome=raised %s", described(error))
         if shorter is None:
             self._verdict = action.otherwise

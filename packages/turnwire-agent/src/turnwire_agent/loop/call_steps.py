@@ -96,7 +96,7 @@ def _again(state: TurnState, call: CallState, tool: Tool | None) -> CallEnded | 
     begun = call.begun
     assert begun
     if tool and Policy.ONCE not in {Policy(begun.effect), tool.effect}:
-        fresh = of_json(tool, begun.input)
+        fresh = of_json(tool, begun.input, has_key=True)
         if fresh.problem is None:
             return _run(state, call, tool, fresh)
     return refused(state.turn_id, call, "unknown", words.UNKNOWN)
@@ -105,6 +105,7 @@ def _again(state: TurnState, call: CallState, tool: Tool | None) -> CallEnded | 
 def _run(state: TurnState, call: CallState, tool: Tool, fresh: CheckedInput) -> RunCall:
     assert fresh.input is not UNSET
     begun = call.begun
+    own = fresh.key or effects.key(state.session_id, state.turn_id, call.call_id)
     return RunCall(
         session_id=state.session_id,
         turn_id=state.turn_id,
@@ -112,7 +113,7 @@ def _run(state: TurnState, call: CallState, tool: Tool, fresh: CheckedInput) -> 
         tool=tool,
         value=fresh.value,
         input=fresh.input,
-        key=begun.key if begun else effects.key(state.session_id, state.turn_id, call.call_id),
+        key=begun.key if begun else own,
         run=begun.run + 1 if begun else 0,
     )
 

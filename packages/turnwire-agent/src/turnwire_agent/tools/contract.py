@@ -54,9 +54,15 @@ class Context(Struct, frozen=True, kw_only=True):
 
     call_id: str
     key: str
-    """The same in each run of one call, and in no other call: for `Effect.KEYED`."""
-    deadline: float
+    """The same in each run of one call: for `Effect.KEYED`. No other call has it, unless the tool
+    makes its own (`Tool.key`)."""
+    deadline: float = 0.0
     """When the run is cancelled, in seconds of the event loop's clock."""
+    session_id: str = ""
+    epoch: int = 0
+    """That of the session's lease: higher in each process that has the session later. A receiver
+    that refuses a lower one than it has seen of this session is safe from a process that was
+    stopped, and goes on after another has its turn (a fencing token)."""
 
 
 class Media(Struct, frozen=True):
@@ -99,6 +105,10 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     The result is a text, any value that is JSON, or an `Output`.
     """
     effect: Effect = Effect.ONCE
+    key: Callable[[Any], str] | None = None
+    """Makes the key of a call from its validated arguments, for `Effect.KEYED`: printable text of 1
+    to 200 characters. All calls that it gives one key are one effect for the receiver, in whatever
+    session. Without it each call has a key of its own."""
     approval: Approval = "never"
     timeout_s: float = TIMEOUT_S
     """Longest run, in seconds."""
@@ -125,6 +135,8 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             raise BadToolError(f"tool {self.name!r}: a timeout is more than 0 seconds")
         if not (self.approval in {"never", "always"} or callable(self.approval)):
             raise BadToolError(f"tool {self.name!r}: approval is never, always, or a function")
+        if self.key is not None and self.effect is not Effect.KEYED:
+            raise BadToolError(f"tool {self.name!r}: a key is for effect KEYED")
         if unknown := sorted(self.secrets - declared(self.schema)):
             raise BadToolError(f"tool {self.name!r}: {unknown[0]!r} is secret, but no argument")
 

@@ -41,6 +41,7 @@ def tool(
     description: str | None = None,
     schema: dict[str, Any] | None = None,
     effect: Effect = Effect.ONCE,
+    key: Function | None = None,
     approval: Approval = "never",
     timeout_s: float = TIMEOUT_S,
     sequential: bool = False,
@@ -56,6 +57,7 @@ def tool(
     description: str | None = None,
     schema: dict[str, Any] | None = None,
     effect: Effect = Effect.ONCE,
+    key: Function | None = None,
     approval: Approval = "never",
     timeout_s: float = TIMEOUT_S,
     sequential: bool = False,
@@ -66,7 +68,8 @@ def tool(
     The name is the function's, the description its docstring up to its sections. Without `schema`,
     each parameter needs an annotation of a type that msgspec knows. With it, the function takes
     one parameter, the arguments as a dict: see `arguments.untyped` for what is checked of them. A
-    parameter of type `Context` is given the context of the call, and is no argument.
+    parameter of type `Context` is given the context of the call, and is no argument. `key` is
+    called with those arguments that it has parameters for, or with the dict: see `Tool.key`.
 
     Raises:
         BadToolError: in one line, for the first thing that does not fit.
@@ -91,6 +94,7 @@ def tool(
             validate=made.validate,
             call=made.call,
             effect=effect,
+            key=None if key is None else _key(key, called, parameters, is_raw=schema is not None),
             approval=approval,
             timeout_s=timeout_s,
             sequential=sequential,
@@ -149,6 +153,25 @@ def _parameters(function: Function, name: str) -> tuple[Sequence[inspect.Paramet
     if len(contexts) > 1:
         raise BadToolError(f"tool {name!r}: two parameters are of type Context")
     return arguments, contexts[0] if contexts else None
+
+
+def _key(
+    key: Function, name: str, parameters: Sequence[inspect.Parameter], *, is_raw: bool
+) -> Callable[[Any], str]:
+    """From the validated arguments to the key that a function makes of some of them."""
+    if is_raw:
+        return key
+    try:
+        wanted = inspect.signature(key).parameters.values()
+    except (TypeError, ValueError) as exc:
+        raise BadToolError(f"tool {name!r}: the parameters of its key cannot be read") from exc
+    arguments = {each.name for each in parameters}
+    by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    for each in wanted:
+        if each.name not in arguments or each.kind not in by_name:
+            raise BadToolError(f"tool {name!r}: its key takes {each.name!r}, which is no argument")
+    names = [each.name for each in wanted]
+    return lambda value: key(**{each: getattr(value, each) for each in names})
 
 
 def _typed(

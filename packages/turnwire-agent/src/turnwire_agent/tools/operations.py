@@ -37,6 +37,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Called with an input, and with a `Context` if a second parameter is annotated so."""
     description: str = ""
     effect: Effect = Effect.ONCE
+    key: Callable[[Any], str] | None = None
+    """From the input to a key: see `Tool.key`."""
     approval: Approval = "never"
     timeout_s: float = TIMEOUT_S
     sequential: bool = False
@@ -77,6 +79,7 @@ def _tool(operation: Operation) -> Tool:
         validate=validate,
         call=call,
         effect=operation.effect,
+        key=operation.key,
         approval=operation.approval,
         timeout_s=operation.timeout_s,
         sequential=operation.sequential,

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from turnwire_agent.tools.arguments import Invalid, decoded
-from turnwire_agent.tools.contract import Tool
+from turnwire_agent.tools.contract import Tool, ToolFailed
+from turnwire_agent.tools.keys import own_key
 
 _UNREADABLE: Final = "The arguments are not valid: they cannot be read."
 
@@ -23,6 +24,8 @@ class CheckedInput(Struct, frozen=True, kw_only=True):
     """The JSON of the arguments, each key once; unset if they are no JSON object."""
     asks: bool = False
     """Whether a person must allow the call."""
+    key: str | None = None
+    """What the tool's own function makes of the arguments, if it has one."""
 
     def __repr__(self) -> str:
         return "CheckedInput(…)"
@@ -40,13 +43,14 @@ def checked(tool: Tool, arguments: str) -> CheckedInput:
     return of_json(tool, Raw(msgspec.json.encode(read.value)), ask=True)
 
 
-def of_json(tool: Tool, json: Raw, *, ask: bool = False) -> CheckedInput:
+def of_json(tool: Tool, json: Raw, *, ask: bool = False, has_key: bool = False) -> CheckedInput:
     """Check an input that is JSON already.
 
     Args:
         tool: Which validates it.
         json: An object.
         ask: Whether the tool's rule of approval is asked, too. One that fails asks a person.
+        has_key: Whether the call has its key: no other is made, whatever the tool would make now.
     """
     try:
         valid = tool.validate(bytes(json).decode())
@@ -54,7 +58,12 @@ def of_json(tool: Tool, json: Raw, *, ask: bool = False) -> CheckedInput:
         return CheckedInput(problem=_UNREADABLE, input=json)
     if isinstance(valid, Invalid):
         return CheckedInput(problem=valid.sentence, input=json)
-    return CheckedInput(value=valid.value, input=json, asks=ask and _asks(tool, valid.value))
+    try:
+        key = None if has_key else own_key(tool, valid.value)
+    except ToolFailed as failed:
+        return CheckedInput(problem=str(failed), input=json)
+    asks = ask and _asks(tool, valid.value)
+    return CheckedInput(value=valid.value, input=json, asks=asks, key=key)
 
 
 def input_hash(json: Raw) -> str:

@@ -1,4 +1,8 @@
-"""What the journal knows of the effects of tools. Those of `safe` ones it need not know."""
+"""What the journal knows of the effects of tools. Those of `safe` ones it need not know.
+
+An effect stands under the identity of its call, also where the tool makes a key of its own: several
+calls may have that one, and it is for their receiver to do them once.
+"""
 
 from urllib.parse import quote
 
@@ -19,7 +23,7 @@ def intent(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
     if begun.effect == "safe":
         return ()
     call = key(session_id, begun.turn_id, begun.call_id)
-    return (Effect(begun.key, call, input_hash(begun.input), "intent"),)
+    return (Effect(call, call, input_hash(begun.input), "intent"),)
 
 
 def left_open(session_id: str, begun: CallBegun) -> tuple[Effect, ...]:
@@ -39,5 +43,5 @@ def settled(session_id: str, begun: CallBegun, ended: CallEnded) -> tuple[Effect
     call = key(session_id, begun.turn_id, begun.call_id)
     hashed = input_hash(begun.input)
     if ended.outcome in {"unknown", "canceled"}:
-        return (Effect(begun.key, call, hashed, "unknown"),)
-    return (Effect(begun.key, call, hashed, "done", bytes(ended.value or b"")),)
+        return (Effect(call, call, hashed, "unknown"),)
+    return (Effect(call, call, hashed, "done", bytes(ended.value or b"")),)

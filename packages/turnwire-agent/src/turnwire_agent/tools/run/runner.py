@@ -4,6 +4,8 @@ import asyncio
 import logging
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from turnwire_agent import metrics
 from turnwire_agent.tools.contract import Context, Tool, ToolFailed
 from turnwire_agent.tools.run import outcome
@@ -26,14 +28,13 @@ class ToolRunner:
         self.abandoned = 0
         """Tools that were cancelled, and still ran when their time to clean up was over."""
 
-    async def run(self, tool: Tool, value: Any, *, call_id: str, key: str) -> ToolOutcome:
+    async def run(self, tool: Tool, value: Any, context: Context) -> ToolOutcome:
         """Run a tool to its end, or to its deadline.
 
         Args:
             tool: Which.
             value: Its validated input.
-            call_id: See `Context`.
-            key: See `Context`.
+            context: What the tool may know of its call. Its deadline is set here.
 
         Returns:
             How it ended. Whatever the tool raises is in it: nothing of it but the words of
@@ -44,8 +45,8 @@ class ToolRunner:
 
         """
         deadline = asyncio.get_running_loop().time() + tool.timeout_s
-        context = Context(call_id=call_id, key=key, deadline=deadline)
-        running = self._thread.start(lambda: tool.call(value, context))
+        bounded = replace(context, deadline=deadline)
+        running = self._thread.start(lambda: tool.call(value, bounded))
         try:
             await asyncio.wait([running.done], timeout=tool.timeout_s)
         except asyncio.CancelledError:
