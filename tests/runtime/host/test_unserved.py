@@ -68,6 +68,14 @@ async def exits(_: Turn) -> Ended:
     sys.exit("as libraries for the command line do")
 
 
+async def interrupts(_: Turn) -> Ended:
+    raise KeyboardInterrupt
+
+
+async def is_strange(_: Turn) -> Ended:
+    raise GeneratorExit  # no `Exception`, and asyncio keeps it in the task
+
+
 async def parked(_: Turn) -> Parked:
     return Parked()
 
@@ -93,7 +101,9 @@ async def no_json_written(turn: Turn) -> Ended:
     return Ended()
 
 
-@pytest.mark.parametrize("answer", [exits, parked, long_key, no_json_streamed, no_json_written])
+@pytest.mark.parametrize(
+    "answer", [exits, interrupts, is_strange, parked, long_key, no_json_streamed, no_json_written]
+)
 async def test_a_driver_that_breaks_its_contract_ends_one_turn_alone(answer: object) -> None:
     async def turn(turn: Turn) -> Ended | Parked:
         if turn.prompt.content == "go on":

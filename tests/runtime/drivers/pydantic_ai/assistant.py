@@ -5,7 +5,9 @@ was sent, `ran.txt` the runs of tools. With the variable HOLD tools that hold do
 """
 
 import asyncio
+import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,14 +64,15 @@ async def model(sent: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
             for _ in range(2_000):
                 yield "word "
                 await asyncio.sleep(0.01)
-        case ["fail"]:
+        case ["fail" | "exit" as how]:
             yield "So "
-            raise RuntimeError(CANARY)
+            raise RuntimeError(CANARY) if how == "fail" else SystemExit(CANARY)
         case ["status", status]:
             raise ModelHTTPError(int(status), "fm", {"message": CANARY})
-        case ["report"]:
+        case ["report", *pages]:
             (output,) = info.output_tools
-            yield {0: DeltaToolCall(output.name, '{"title": "Cats", "pages": 3}', tool_call_id="r")}
+            written = json.dumps({"title": "Cats", "pages": int(pages[0]) if pages else 3})
+            yield {0: DeltaToolCall(output.name, written, tool_call_id="r")}
         case ["look", *_]:
             yield str([_kind(each) for each in content])
         case _:
@@ -122,13 +125,26 @@ class Report:
     title: str
     pages: int
 
+    def __post_init__(self) -> None:
+        """End the process if there is nothing to read."""
+        if not self.pages:
+            sys.exit(self.title)
+
+
+def finished(report: Report) -> Report:
+    """End the process if there is little to read."""
+    if report.pages == 1:
+        sys.exit(report.title)
+    return report
+
 
 assistant = Assistant(
     FunctionModel(stream_function=model),
     name="fm",
     system_prompt="Be brief.",
     instructions="Be kind.",
-    output_type=[str, Report],
+    output_type=[str, finished],
+    end_strategy="exhaustive",  # outputs have tasks of their own, too
     deps_type=str,
 )
 
@@ -158,6 +174,28 @@ async def own_holds(what: str) -> str:
 def own_raises(what: str) -> str:
     """Raise."""
     raise RuntimeError(CANARY + what)
+
+
+@assistant.tool_plain
+def own_exits(what: str) -> str:
+    """End the process."""
+    sys.exit(what)
+
+
+@assistant.tool_plain
+async def own_interrupts(what: str) -> str:
+    """End the process, too."""
+    raise KeyboardInterrupt(what)
+
+
+def _exit(_: RunContext[str], what: str) -> None:
+    sys.exit(what)
+
+
+@assistant.tool_plain(args_validator=_exit)
+def own_checks(what: str) -> str:
+    """End the process before it runs."""
+    return what
 
 
 @assistant.tool_plain(retries=2)

@@ -220,6 +220,12 @@ async def test_a_stop_in_a_tool_and_the_next_prompt(running: Running, name: str)
             marks=pytest.mark.kept("an exception of the agent", "the turn ends in fixed words"),
         ),
         ("call own_raises", None),
+        ("call own_exits", None),
+        ("call own_interrupts own", None),
+        ("call own_checks", None),
+        ("report 0", None),
+        ("report 1", None),
+        ("exit", None),
         pytest.param(
             *("call own_asks", None),
             marks=pytest.mark.kept(

@@ -228,8 +228,10 @@ class Holder:
             if self._is_lost or not self._writer.is_good:
                 raise
             return Ended(reason="error", finish_reason="error", error=FAILED)
+        except asyncio.CancelledError:
+            raise
         # Whatever a driver raises, its turn ends; `sys.exit` would end all the others, too.
-        except (Exception, SystemExit) as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
             LOGGER.error(  # noqa: TRY400 - never with its text: that may be a prompt
                 "turn: session=%s turn=%s outcome=raised %s",
                 turn.session_id,

@@ -26,6 +26,7 @@ from pydantic_ai.toolsets import ExternalToolset, ToolsetTool
 
 from turnwire_agent.drivers.answers import Show
 from turnwire_agent.drivers.pydantic_ai.blocks import Blocks
+from turnwire_agent.drivers.pydantic_ai.contained_run import ContainedRun
 from turnwire_agent.drivers.pydantic_ai.history import MESSAGES, PROVIDER, history_of
 from turnwire_agent.drivers.pydantic_ai.own_calls import OwnCalls
 from turnwire_agent.llm.events import (
@@ -149,7 +150,7 @@ class PydanticAiAnswers:
             instructions=request.instructions or None,
             output_type=[self._agent.output_type, DeferredToolRequests],
             # Without it only a history that is empty gets one, and the first turn may be lost.
-            capabilities=[ReinjectSystemPrompt()],
+            capabilities=[ReinjectSystemPrompt(), ContainedRun()],
             deps=self._deps,
         )
 

@@ -1,0 +1,99 @@
+"""`Context.ask`: from the thread of a tool to the journal of its turn, and back with the answer."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from turnwire_agent.host.driver import Turn
+from turnwire_agent.loop.calls.questions import question
+from turnwire_agent.loop.turn_state import TurnState
+from turnwire_agent.session.events import QuestionAsked
+from turnwire_agent.tools.contract import NoAnswer
+
+
+class Asking:
+    """The questions that the tools of one turn have asked, and wait for."""
+
+    def __init__(self, turn: Turn, state: TurnState, clock: Callable[[], float]) -> None:
+        self.turn = turn
+        self.clock = clock
+        self._state = state
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Say that the state has changed: perhaps there is an answer."""
+        self._woken.set()
+        self._woken = asyncio.Event()
+
+    async def ask(self, asked: QuestionAsked) -> Any:
+        """Ask, unless the journal has the question already; return the answer.
+
+        Raises:
+            NoAnswer: the question was closed without one.
+
+        """
+        state, asks = self._state, asked.question_id
+        if asks not in state.questions and asks not in state.answers:
+            await self.turn.write(asked)
+        while (closed := state.answers.get(asks)) is None:
+            await self._woken.wait()
+        if closed.answer is UNSET:
+            raise NoAnswer("Nobody answered the question in time.")
+        return msgspec.json.decode(closed.answer)
+
+
+class RunAsks:
+    """What one run of a tool asks. It is called in whatever thread the tool runs."""
+
+    def __init__(self, asking: Asking, call_id: str, expires_at: float) -> None:
+        self._asking = asking
+        self._home = asyncio.get_running_loop()
+        self._call_id = call_id
+        self._expires_at = expires_at
+        self._numbers = count(1)
+        self._asked: set[asyncio.Task[Any]] = set()
+        self._is_over = False
+
+    def __call__(self, text: str, *, options: Sequence[str] = ()) -> Any:
+        """See `contract.Ask`."""
+        asked = question(
+            self._asking.turn.turn_id,
+            self._call_id,
+            next(self._numbers),
+            text,
+            options,
+            at=self._asking.clock(),
+            expires_at=self._expires_at,
+        )
+        answer = asyncio.run_coroutine_threadsafe(self._answer(asked), self._home)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # a plain function: its thread may wait
+            return answer.result()
+        return asyncio.wrap_future(answer)
+
+    async def end(self) -> None:
+        """Give no answer any more. What is on its way to the journal arrives first."""
+        self.cancel()
+        await asyncio.gather(*self._asked, return_exceptions=True)
+
+    def cancel(self) -> None:
+        """The same, and wait for nothing."""
+        self._is_over = True
+        for task in self._asked:
+            task.cancel()
+
+    async def _answer(self, asked: QuestionAsked) -> Any:
+        if self._is_over:
+            raise NoAnswer("The call is over.")
+        task = asyncio.current_task()
+        assert task
+        self._asked.add(task)
+        try:
+            return await self._asking.ask(asked)
+        finally:
+            self._asked.discard(task)
