@@ -10,7 +10,7 @@ from turnwire.core.requests import PromptRequest
 from turnwire.dialects.v2 import commands
 from turnwire_agent.session.events import Attachment, Channel
 from turnwire_agent.v2 import requests
-from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, parse
+from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, Unreadable, parse
 
 
 def frame(kind: str, **fields: Any) -> str:
@@ -77,16 +77,6 @@ def test_a_channel_that_is_not_named_is_the_usual_one(
     [
         *("", b"", "nonsense", b"\xff", "[1]", "{}", '{"type":7}', "[" * 5_000),
         frame("unknown"),
-        frame("prompt", content=7),
-        frame("prompt", promptId="p" * 513),
-        frame("prompt", clientMessageId="m" * 513),
-        frame("prompt", channelType="c" * 257),
-        frame("prompt", channelId="c" * 257),
-        frame("prompt", attachments=[{"mime": "a/b"}]),
-        frame("prompt", attachments=[{"mime": "a/b", "url": "data:,"}] * 257),
-        frame("prompt", attachments=[{"mime": "m" * 257, "url": "data:,"}]),
-        frame("prompt", attachments=[{"mime": "a/b", "url": "data:,", "filename": "f" * 4_097}]),
-        '{"type":"prompt","content":"\\ud83d"}',
         frame("abort", turnId="t" * 513),
         frame("answer", questionId="q1"),
         frame("answer", questionId="", answer=1),
@@ -94,18 +84,66 @@ def test_a_channel_that_is_not_named_is_the_usual_one(
         frame("answer", questionId="q1", answer="x" * requests.ANSWER_BYTES),
         '{"type":"answer","questionId":"q1","answer":' + "[" * 5_000 + "]" * 5_000 + "}",
     ],
-    ids=range(25),
+    ids=range(15),
 )
 def test_what_makes_no_sense_is_nothing(data: str | bytes) -> None:
     assert parse(data) is None
 
 
+@pytest.mark.parametrize(
+    ("data", "prompt_id"),
+    [
+        (frame("prompt", promptId="p1", content=7), "p1"),
+        (frame("prompt", content=7), None),
+        (frame("prompt", promptId=7), None),
+        (frame("prompt", promptId="p" * 513), None),
+        (frame("prompt", promptId="p1", clientMessageId="m" * 513), "p1"),
+        (frame("prompt", promptId="p" * 512, channelType="c" * 257), "p" * 512),
+        (frame("prompt", promptId="p1", channelId="c" * 257), "p1"),
+        (frame("prompt", promptId="p1", attachments=[{"mime": "a/b"}]), "p1"),
+        (frame("prompt", promptId="p1", attachments=[{"mime": "a/b", "url": ""}] * 257), "p1"),
+        (frame("prompt", promptId="p1", attachments=[{"mime": "m" * 257, "url": ""}]), "p1"),
+        (
+            frame(
+                *("prompt",),
+                promptId="p1",
+                attachments=[{"mime": "a/b", "url": "data:,", "filename": "f" * 4_097}],
+            ),
+            "p1",
+        ),
+        (frame("prompt", promptId="p1", content="\ud83d"), "p1"),
+        (frame("prompt", promptId="p1", content="\ud83d").encode(), "p1"),
+        ('{"type":"prompt","promptId":"p1","content":"\ud83d"}', "p1"),
+        ('{"content":"\\ud83d","type":"prompt","promptId":"\\ud83d\\ude00"}', "\U0001f600"),
+        (frame("prompt", promptId="p\ud83d"), None),
+        (frame("prompt", promptId="\udfff" * 2), None),
+        (' { "type" : "prompt","x":' + "[" * 200_000 + "]" * 200_000 + "}", None),
+        (b'{"type":"prompt","x":' + b"[" * 200_000 + b"]" * 200_000 + b"}", None),
+    ],
+    ids=range(19),
+)
+def test_a_prompt_that_cannot_be_accepted_has_its_id(
+    data: str | bytes, prompt_id: str | None
+) -> None:
+    assert parse(data) == Unreadable(prompt_id)
+
+
+def test_a_long_frame_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = frame("prompt", promptId="p1", content="\ud83d")
+    monkeypatch.setattr(requests, "SEARCHED_BYTES", len(data))
+    assert parse(data) == Unreadable("p1")
+
+    assert parse(data + " ") == Unreadable(None)
+    assert parse("nonsense" * 100) is None
+
+
 def test_a_frame_that_is_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     data = frame("prompt", content="hi")
     monkeypatch.setattr(requests, "FRAME_BYTES", len(data))
-    assert parse(data) is not None
+    assert parse(data) == Prompt(content="hi")
 
-    assert parse(data + " ") is None
+    assert parse(data + " ") == Unreadable(None)
+    assert parse(" " * 5_000 + data) is None
 
 
 def test_the_longest_names_are_read() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from prometheus_client import Counter, Gauge, Histogram
 
 TURN_REASONS: Final = ("end_turn", "error", "canceled")
-REFUSED_REASONS: Final = ("queue", "journal")
+REFUSED_REASONS: Final = ("queue", "journal", "unreadable")
 TOOL_OUTCOMES: Final = ("done", "failed", "canceled", "timeout")
 ATTEMPT_OUTCOMES: Final = (
     "ended",
@@ -71,7 +71,8 @@ COMMIT_SECONDS: Final = Histogram(
 )
 REFUSED_PROMPTS: Final = _counter(
     "turnwire_agent_refused_prompts_total",
-    "Prompts that were not accepted: too many of the session wait, or the journal did not take it.",
+    "Prompts that were not accepted: too many of the session wait, the journal did not take it, or"
+    " it cannot be read.",
     "reason",
     REFUSED_REASONS,
 )

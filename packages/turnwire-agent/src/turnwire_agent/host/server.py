@@ -27,7 +27,7 @@ from turnwire_agent.journal.port import TooManyCommandsError, UnavailableError
 from turnwire_agent.session.codec import BrokenEventError, NewerEventError
 from turnwire_agent.session.events import Prompted
 from turnwire_agent.v2.frames import PONG, refused
-from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, parse
+from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, Unreadable, parse
 
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 PATH: Final = re.compile(r"/api/sessions/([^/]+)/(ws|access)")
@@ -41,6 +41,7 @@ KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT",
 """A peer is gone after a minute of silence and one without an answer: seconds, and tries."""
 TOO_MANY: Final = "Too many prompts wait"
 NOT_KEPT: Final = "The prompt could not be kept"
+NOT_READ: Final = "The prompt cannot be read"
 
 
 class HostServer:
@@ -127,8 +128,11 @@ class HostServer:
 
     async def _converse(self, socket: ServerConnection) -> None:
         assert socket.request is not None
-        user = self._callers.get(socket, Caller()).user
+        user = self._callers.pop(socket, Caller()).user
         session_id = _asked_for(socket.request)[0]
+        for head in (socket.request, socket.response):
+            if head is not None:
+                head.headers.clear()  # nobody reads them again, and they are large
         _set_options(socket.transport.get_extra_info("socket"))
         try:
             async with self._replica.session(session_id) as live:
@@ -171,6 +175,10 @@ class HostServer:
                 )
             case Ping():
                 live.send(socket, PONG)
+            case Unreadable(prompt_id):
+                metrics.REFUSED_PROMPTS.labels("unreadable").inc()
+                LOGGER.warning("prompt: session=%s outcome=unreadable", live.id)
+                live.send(socket, refused(NOT_READ, prompt_id))
             case None:
                 pass  # what makes no sense changes nothing
 
