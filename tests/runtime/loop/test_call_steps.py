@@ -23,7 +23,7 @@ from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.calls.checked_input import input_hash
 from turnwire_agent.loop.decide import decide
 from turnwire_agent.loop.limits import Limits
-from turnwire_agent.session.events import Event, QuestionAsked
+from turnwire_agent.session.events import Event, QuestionAsked, QuestionClosed
 from turnwire_agent.tools.contract import Context, Effect, Tools
 from turnwire_agent.tools.functions import tool
 from turnwire_agent.tools.keys import NO_KEY
@@ -322,6 +322,16 @@ def test_a_call_that_is_run_once_is_not_run_again_and_the_model_is_told() -> Non
 
     assert outcomes(write.events) == [("c0", "unknown", words.UNKNOWN)]
     assert write.effects == (EffectRow("s/t/c0", "s/t/c0", input_hash(INPUT), "unknown"),)
+
+
+def test_the_open_question_of_a_call_that_is_not_run_again_is_closed() -> None:
+    asked = QuestionAsked(turn_id="t", question_id="q", text="Which?", asked_by="c0", at=NOW)
+    events = (step(), answer(MOVE), began("c0", "move"), asked, TAKEN_OVER)
+    write = written(*events)
+
+    assert write.events[0] == QuestionClosed(turn_id="t", question_id="q", at=NOW)
+    assert [each[:2] for each in outcomes(write.events)] == [("c0", "unknown")]
+    assert state(*events, *write.events).questions == {}
 
 
 def test_the_policy_that_is_journaled_counts_and_so_does_a_stricter_one() -> None:

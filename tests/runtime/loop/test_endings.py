@@ -5,9 +5,9 @@ from turnwire_agent.llm.transcript import Text
 from turnwire_agent.loop import words
 from turnwire_agent.loop.actions import Running
 from turnwire_agent.loop.decide import decide
-from turnwire_agent.loop.endings import ending, failing
+from turnwire_agent.loop.endings import ending, failing, unanswered
 from turnwire_agent.loop.prepare import repaired
-from turnwire_agent.session.events import CallEnded, QuestionClosed
+from turnwire_agent.session.events import CallEnded, QuestionAsked, QuestionClosed
 
 FIND = ("find", '{"n":1}')
 CHARGE = ("charge", '{"n":1}')
@@ -48,6 +48,19 @@ def test_a_turn_that_ends_leaves_nothing_open() -> None:
     assert folded.open_calls == []
     assert folded.questions == {}
     assert repaired(folded.transcript) == folded.transcript
+
+
+def test_a_call_leaves_no_question_of_its_own_open() -> None:
+    first, second, other = (
+        QuestionAsked(turn_id="t", question_id=each, text="?", asked_by=call_id, at=NOW)
+        for each, call_id in (("q1", "c0"), ("q2", "c0"), ("q3", "c1"))
+    )
+    answered = QuestionClosed(turn_id="t", question_id="q1", answer=Raw(b"1"))
+    calls = (step(), answer(FIND, FIND), began("c0", "find"), began("c1", "find"))
+    folded = state(*calls, first, second, other, answered)
+
+    assert folded.answers == {"q1": answered}
+    assert unanswered(folded, "c0", NOW) == (QuestionClosed(turn_id="t", question_id="q2", at=NOW),)
 
 
 def test_a_call_that_never_began_keeps_its_input_if_that_was_read() -> None:

@@ -43,6 +43,10 @@ async def test_keys_and_epochs() -> None:
     assert await run("keys") == printed("keys")
 
 
+async def test_a_question() -> None:
+    assert await run("ask") == printed("ask")
+
+
 async def test_an_mcp_server(tmp_path: Path) -> None:
     ran = await run(
         "mcp_server",

@@ -32,7 +32,7 @@ _NAMES = {
     "mcp.servers": "McpServers",
     "openapi.api": "OpenApi",
     "settings": "Agent Api McpServer SettingsError",
-    "tools.contract": "BadToolError Context Effect Media Output Tool ToolFailed Tools",
+    "tools.contract": "BadToolError Context Effect Media NoAnswer Output Tool ToolFailed Tools",
     "tools.functions": "tool",
     "tools.openapi.policy": "Policy",
     "tools.operations": "Operation operation_tools",

@@ -11,23 +11,42 @@ from msgspec import UNSET
 from turnwire_agent.host.driver import Turn
 from turnwire_agent.loop.calls.questions import question
 from turnwire_agent.loop.turn_state import TurnState
-from turnwire_agent.session.events import QuestionAsked
+from turnwire_agent.session.events import QuestionAsked, QuestionClosed
 from turnwire_agent.tools.contract import NoAnswer
 
 
 class Asking:
     """The questions that the tools of one turn have asked, and wait for."""
 
-    def __init__(self, turn: Turn, state: TurnState, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        turn: Turn,
+        state: TurnState,
+        *,
+        clock: Callable[[], float],
+        catch_up: Callable[[], None],
+    ) -> None:
+        """Begin.
+
+        Args:
+            turn: Where questions are written.
+            state: Of the turn.
+            clock: In seconds since 1970.
+            catch_up: Takes into the state what was written, and calls `wake`.
+
+        """
         self.turn = turn
         self.clock = clock
         self._state = state
-        self._woken = asyncio.Event()
+        self._catch_up = catch_up
+        self._woken: asyncio.Event | None = None
+        """Set and forgotten when something has changed. None: nobody waits."""
 
     def wake(self) -> None:
         """Say that the state has changed: perhaps there is an answer."""
-        self._woken.set()
-        self._woken = asyncio.Event()
+        if self._woken is not None:
+            self._woken.set()
+            self._woken = None
 
     async def ask(self, asked: QuestionAsked) -> Any:
         """Ask, unless the journal has the question already; return the answer.
@@ -38,12 +57,27 @@ class Asking:
         """
         state, asks = self._state, asked.question_id
         if asks not in state.questions and asks not in state.answers:
-            await self.turn.write(asked)
+            await self._write(asked)
         while (closed := state.answers.get(asks)) is None:
-            await self._woken.wait()
+            self._woken = self._woken or asyncio.Event()
+            try:
+                async with asyncio.timeout(self._left(state.questions[asks])):
+                    await self._woken.wait()
+            except TimeoutError:
+                now = self.clock()
+                await self._write(QuestionClosed(turn_id=asked.turn_id, question_id=asks, at=now))
         if closed.answer is UNSET:
             raise NoAnswer("Nobody answered the question in time.")
         return msgspec.json.decode(closed.answer)
+
+    def _left(self, asked: QuestionAsked) -> float:
+        """Seconds until the question expires."""
+        assert asked.expires_at is not None
+        return max(0.0, asked.expires_at - self.clock())
+
+    async def _write(self, event: QuestionAsked | QuestionClosed) -> None:
+        await self.turn.write(event)
+        self._catch_up()
 
 
 class RunAsks:
@@ -55,7 +89,8 @@ class RunAsks:
         self._call_id = call_id
         self._expires_at = expires_at
         self._numbers = count(1)
-        self._asked: set[asyncio.Task[Any]] = set()
+        self._has_asked = False
+        self._waiting: set[asyncio.Task[Any]] = set()
         self._is_over = False
 
     def __call__(self, text: str, *, options: Sequence[str] = ()) -> Any:
@@ -79,12 +114,13 @@ class RunAsks:
     async def end(self) -> None:
         """Give no answer any more. What is on its way to the journal arrives first."""
         self.cancel()
-        await asyncio.gather(*self._asked, return_exceptions=True)
+        if self._has_asked:
+            await self._asking.turn.write()  # behind all that was asked
 
     def cancel(self) -> None:
         """The same, and wait for nothing."""
         self._is_over = True
-        for task in self._asked:
+        for task in self._waiting:
             task.cancel()
 
     async def _answer(self, asked: QuestionAsked) -> Any:
@@ -92,8 +128,9 @@ class RunAsks:
             raise NoAnswer("The call is over.")
         task = asyncio.current_task()
         assert task
-        self._asked.add(task)
+        self._has_asked = True
+        self._waiting.add(task)
         try:
             return await self._asking.ask(asked)
         finally:
-            self._asked.discard(task)
+            self._waiting.discard(task)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from turnwire_agent import metrics
 from turnwire_agent.drivers.answers import Answers
+from turnwire_agent.drivers.asking import Asking, RunAsks
 from turnwire_agent.drivers.contained import contained
 from turnwire_agent.drivers.heartbeat import Heartbeat
 from turnwire_agent.host.driver import Ended, Parked, Turn
@@ -20,6 +21,7 @@ from turnwire_agent.llm.transcript import File, Image, Text, Transcript
 from turnwire_agent.loop.actions import AskModel, Compact, End, Park, RunCall, Running, Write
 from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.decide import decide, due_at
+from turnwire_agent.loop.endings import unanswered
 from turnwire_agent.loop.prepare import prepare
 from turnwire_agent.loop.streaming import Attempt
 from turnwire_agent.loop.turn_state import TurnState
@@ -71,6 +73,7 @@ class _Loop:
             session_id=turn.session_id, turn_id=turn.turn_id, before=turn.transcript
         )
         self._applied = 0
+        self._asking = Asking(turn, self._state, clock=driver.clock, catch_up=self._catch_up)
         self._attempt: asyncio.Task[None] | None = None
         self._compacting: asyncio.Task[None] | None = None
         self._calls: dict[str, asyncio.Task[None]] = {}
@@ -104,6 +107,7 @@ class _Loop:
         while self._applied < len(events):
             self._state.apply(events[self._applied])
             self._applied += 1
+        self._asking.wake()
 
     def _running(self) -> Running:
         return Running(
@@ -175,17 +179,32 @@ class _Loop:
         begun = action.begun(self._driver.clock())
         self._heartbeat.say(StatusChanged("tool_calling", action.tool.name))
         await turn.write(begun, effects=action.effects)
-        context = Context(
-            session_id=turn.session_id, call_id=action.call_id, key=action.key, epoch=turn.epoch
+        asks = RunAsks(
+            self._asking,
+            action.call_id,
+            expires_at=begun.at + min(action.tool.timeout_s, self._agent.limits.question_s),
         )
-        outcome = await self._driver.tools.run(action.tool, action.value, context)
+        context = Context(
+            session_id=turn.session_id,
+            call_id=action.call_id,
+            key=action.key,
+            epoch=turn.epoch,
+            ask=asks,
+        )
+        try:
+            outcome = await self._driver.tools.run(action.tool, action.value, context)
+        finally:
+            asks.cancel()
+        await asks.end()
+        self._catch_up()
+        closed = unanswered(self._state, action.call_id, self._driver.clock())
         ended = action.ended(
             outcome.kind,
             tuple(_content(part) for part in outcome.parts),
             UNSET if outcome.value is None else Raw(outcome.value),
             outcome.error,
         )
-        await turn.write(ended, effects=action.settled(ended))
+        await turn.write(*closed, ended, effects=action.settled(ended))
 
     async def _compact(self, action: Compact) -> None:
         shorter: Transcript | None = None

@@ -12,7 +12,7 @@ from turnwire_agent.loop.actions import Action, RunCall, Running, Write
 from turnwire_agent.loop.agent import Agent
 from turnwire_agent.loop.calls import approvals, effects
 from turnwire_agent.loop.calls.checked_input import CheckedInput, checked, input_hash, of_json
-from turnwire_agent.loop.endings import refused
+from turnwire_agent.loop.endings import refused, unanswered
 from turnwire_agent.loop.finish import meaning
 from turnwire_agent.loop.turn_state import CallState, TurnState
 from turnwire_agent.session.events import CallEnded, Event, QuestionAsked
@@ -38,7 +38,13 @@ def next_of_calls(
     if _is_repair_too_many(state, agent, facts):
         facts = [*_all_refused(state, calls, facts)]
     if facts:
-        return (Write(tuple(facts), _lost_effects(state, facts)),)
+        closed = [
+            each
+            for fact in facts
+            if isinstance(fact, CallEnded)
+            for each in unanswered(state, fact.call_id, now)
+        ]
+        return (Write((*closed, *facts), _lost_effects(state, facts)),)
     return _startable([plan for plan in plans if isinstance(plan, RunCall)], state, agent, running)
 
 

@@ -63,6 +63,21 @@ def closed(turn_id: str, call: CallState, *, is_ours: bool) -> CallEnded:
     return refused(turn_id, call, "unknown", words.UNKNOWN)
 
 
+def unanswered(state: TurnState, call_id: str, now: float) -> tuple[QuestionClosed, ...]:
+    """Return what closes the questions of a call whose tool waits no more.
+
+    Args:
+        state: Of the turn.
+        call_id: Of the call.
+        now: Seconds since 1970.
+    """
+    return tuple(
+        QuestionClosed(turn_id=state.turn_id, question_id=each.question_id, at=now)
+        for each in state.questions.values()
+        if each.asked_by == call_id
+    )
+
+
 def refused(turn_id: str, call: CallState, outcome: Outcome, why: str) -> CallEnded:
     """Return the outcome of a call that has no result.
 

@@ -92,6 +92,8 @@ class TurnState:
     """Steps with calls that could not be run as the model wrote them."""
     questions: dict[str, QuestionAsked] = field(default_factory=dict)
     """Those that are open."""
+    answers: dict[str, QuestionClosed] = field(default_factory=dict)
+    """What became of those that tools have asked and that are closed."""
     takeovers: int = 0
     """Since the turn last got on: with an answer of a model, a result, or an answer of a person."""
     reruns: int = 0
@@ -200,6 +202,8 @@ class TurnState:
         asked = self.questions.pop(event.question_id, None)
         if asked is None:
             return
+        if asked.asked_by is not None:
+            self.answers[event.question_id] = event
         call = self.calls.get(asked.call_id or "")
         if call and call.asked is asked:
             call.closed = event

@@ -239,6 +239,8 @@ class QuestionAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
     """Seconds since 1970."""
     call_id: str | None = None
     """Of the call that waits for approval; without one it is no approval."""
+    asked_by: str | None = None
+    """The call whose tool asks this while it runs. It is no approval."""
     tool: str | None = None
     input: Raw | UnsetType = UNSET
     """The validated input of that call. On approval this runs."""

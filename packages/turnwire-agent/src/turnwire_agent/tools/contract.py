@@ -6,9 +6,9 @@ somebody else's.
 
 import enum
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -38,6 +38,10 @@ class ToolFailed(Exception):  # noqa: N818 (a result of a tool, not a fault of t
     """
 
 
+class NoAnswer(ToolFailed):
+    """A question of a tool was closed without an answer."""
+
+
 class Effect(enum.Enum):
     """What happens to the world when a tool runs twice, for a process that comes after a crash."""
 
@@ -47,6 +51,31 @@ class Effect(enum.Enum):
     """Nothing, if the second run has the key of the first (`Context.key`). It is run again."""
     ONCE = "once"
     """Something. It is not run again, and the model hears that its outcome is not known."""
+
+
+class Ask(Protocol):
+    """Asks the user a question while a tool runs."""
+
+    def __call__(self, text: str, /, *, options: Sequence[str] = ()) -> Any:
+        """Ask, and return the answer: the value that was sent, mostly a text.
+
+        An async tool awaits it. In a plain function, which runs in a thread, it blocks. The run is
+        still bounded by the tool's `timeout_s`.
+
+        Args:
+            text: The question, 1 to 10,000 characters.
+            options: What may be answered, 100 at most. None: any text. It is a hint for people, and
+                an answer may be something else.
+
+        Raises:
+            NoAnswer: nobody answered in time.
+            ValueError: the question is beyond a bound, or the 101st of a run.
+
+        """
+
+
+def _nobody(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("nobody can be asked here")
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -63,6 +92,7 @@ class Context(Struct, frozen=True, kw_only=True):
     """That of the session's lease: higher in each process that has the session later. A receiver
     that refuses a lower one than it has seen of this session is safe from a process that was
     stopped, and goes on after another has its turn (a fencing token)."""
+    ask: Ask = _nobody
 
 
 class Media(Struct, frozen=True):
