@@ -1,4 +1,5 @@
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -66,32 +67,96 @@ address = "https://shop.example"
     assert not (folder / "turnwire-agent.db").exists()
 
 
-async def test_what_is_not_there_is_told_and_the_rest_is_looked_at(capsys: Captured) -> None:
+async def test_what_is_not_there_is_told_and_the_rest_is_looked_at(
+    capsys: Captured, caplog: pytest.LogCaptureFixture
+) -> None:
     write(
         "agent.toml",
-        'model = "openai:gpt"\njournal = "sqlite:no/such.db"\ntoken_file = "nowhere"\n'
+        'model = "openai:gpt"\njournal = "sqlite:no/such.db"\nlisten = "no host:1"\n'
         '[mcp.files]\ncommand = "/no/such/program"\n',
     )
 
     assert await run("check", "agent.toml") == 1
     out, errors = capsys.readouterr()
     assert out.splitlines() == ["openai:gpt: speaks chat with https://api.openai.com/v1"]
-    lines = errors.splitlines()
-    assert [line.partition(":")[0] for line in lines] == [
-        *("mcp files", "journal", "tokens", "openai"),
+    assert errors.splitlines() == [
+        "mcp files: the server is not connected: its program cannot be started (FileNotFoundError)",
+        "journal: there is no folder no",
+        "listen: the host 'no host' is unknown",
+        "openai:gpt: No key: the variable OPENAI_API_KEY is not set.",
     ]
-    assert "no folder no" in lines[1]
-    assert "OPENAI_API_KEY is not set" in lines[3]
+    assert not caplog.messages  # which would tell of the next attempt, that is not made
 
 
-async def test_a_document_that_is_not_there_is_told(capsys: Captured) -> None:
-    flags = ("--model", "ollama:tiny", "--journal", "memory")
-    write("agent.toml", '[openapi.a]\ndocument = "none.json"\naddress = "http://a"\n')
+async def test_all_that_is_wrong_is_told_and_the_rest_is_looked_at(capsys: Captured) -> None:
+    flags = ("--model", "openai:gpt", "--listen", "nope", "--metrics", "nope:")
+    write(
+        "agent.toml",
+        'token_file = "none"\n[openapi.a]\ndocument = "none.json"\naddress = "http://a"\n',
+    )
 
-    assert await run("check", "agent.toml", *flags) == 1
+    assert await run("check", "agent.toml", *flags) == 2
     out, errors = capsys.readouterr()
-    assert errors == "tools: none.json: No such file or directory\n"
-    assert "journal: in memory: sessions end with the process" in out
+    assert errors.splitlines() == [
+        "turnwire-agent check: openapi.a.document: there is no file none.json",
+        "turnwire-agent check: token_file: No token: there is no file none.",
+        "turnwire-agent check: listen: 'nope' is not HOST:PORT, as 127.0.0.1:8790",
+        "turnwire-agent check: metrics: 'nope:' is not HOST:PORT, as 127.0.0.1:8790",
+        "openai:gpt: No key: the variable OPENAI_API_KEY is not set.",
+    ]
+    assert "journal: turnwire-agent.db will be made" in out
+
+
+async def test_extras_that_are_missing_are_told(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("agent.toml", 'model = "ollama:tiny"\njournal = "postgresql://a/b"\n')
+    monkeypatch.setitem(sys.modules, "turnwire_agent.journal.postgres.journal", None)
+    for name in [*sys.modules, "mcp", "mcp_types"]:
+        if name.startswith("turnwire_agent.mcp.library"):
+            monkeypatch.delitem(sys.modules, name)
+        elif name.partition(".")[0] in {"mcp", "mcp_types"}:
+            monkeypatch.setitem(sys.modules, name, None)
+
+    assert await run("check", "agent.toml", "--mcp", 'a={command="b"}') == 1
+    errors = capsys.readouterr().err
+    assert "mcp: MCP servers need pip install 'turnwire-agent[mcp]'\n" in errors
+    assert "journal: the journal is in Postgres: install turnwire-agent[postgres]\n" in errors
+
+
+async def test_too_many_servers_are_a_wrong_setting(capsys: Captured) -> None:
+    many = [each for n in range(51) for each in ("--mcp", f's{n}={{command="b"}}')]
+    assert await run("check", "--model", "ollama:tiny", "--journal", "memory", *many) == 2
+    assert capsys.readouterr().err == "turnwire-agent check: more than 50 MCP servers\n"
+
+
+async def test_flags_of_the_server_are_an_agent_without_a_file(capsys: Captured) -> None:
+    model = ("--model", "ollama:tiny")
+    for flags in (
+        ("--listen", "127.0.0.1:0"),
+        ("--limits-steps", "3"),
+        ("--journal", "sqlite:turnwire-agent.db"),
+        ("--openapi", 'a={document="none.json", address="http://c"}'),
+    ):
+        await run("check", *model, *flags)
+        assert "journal: turnwire-agent.db will be made\n" in capsys.readouterr().out, flags
+    assert await run("check", *model, "--no-trust-env") == 0
+    assert "journal" not in capsys.readouterr().out
+    assert await run("check", *model, *model, "--metrics", "127.0.0.1:0") == 2
+    assert capsys.readouterr().err == "turnwire-agent check: an agent has one model\n"
+
+
+async def test_an_agent_that_is_well_for_others_than_this_machine_opens_no_port(
+    capsys: Captured,
+) -> None:
+    write("token", "canary")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        flags = ("--model", "ollama:tiny", "--listen", f"127.0.0.1:{port}", "--metrics")
+        assert await run("check", *flags, f"127.0.0.1:{port}") == 0
+    assert await run("check", *flags[:2], "--listen", "0.0.0.0:0", "--token-file", "token") == 0
+    assert await run("check", *flags[:2], "--listen", "0.0.0.0:0") == 2
+    assert "others than this machine reach 0.0.0.0:0" in capsys.readouterr().err
 
 
 async def test_a_journal_that_is_there_is_opened(capsys: Captured) -> None:
@@ -137,11 +202,21 @@ async def test_a_trial_asks_the_model_of_the_agent(capsys: Captured) -> None:
         (("json:dumps",), "json:dumps is no turnwire_agent.Agent"),
         (("json:nothing",), "the module has no 'nothing'"),
         (("broken:agent",), "broken:agent: ZeroDivisionError: division by zero ("),
+        (
+            ("open:agent",),
+            "open:agent: SyntaxError: '(' was never closed ({folder}/open.py, line 2)",
+        ),
+        (("opens:agent",), "SyntaxError: '(' was never closed ({folder}/open.py, line 2)"),
+        (("lacks:agent",), "lacks:agent: No module named 'no_such' ({folder}/lacks.py, line 1)"),
+        (("odd_one:agent",), "odd_one:agent: SyntaxError: mine ({folder}/odd_one.py, line 1)"),
         (("unfit:agent",), "shape: one of chat, messages"),
         (("plain.toml",), "an agent needs a model"),
         (("plain.toml", "--model", "a:b", "--model", "c:d"), "an agent has one model"),
         (("plain.toml", "--model", "ollama:x", "--tool", "runtime.cli.offered:SHIP"), "no 'SHIP'"),
-        (("named.toml",), "API 'a': the address of an API is http:// or https://"),
+        (
+            ("named.toml", "--model", "ollama:x"),
+            "API 'a': the address of an API is http:// or https://",
+        ),
     ],
 )
 async def test_settings_that_do_not_fit_are_one_line_and_exit_code_2(
@@ -153,6 +228,10 @@ async def test_settings_that_do_not_fit_are_one_line_and_exit_code_2(
 ) -> None:
     monkeypatch.syspath_prepend(str(folder))
     write("broken.py", "1 / 0\n")
+    write("open.py", "\nagent = (\n")
+    write("opens.py", "import open\n")
+    write("lacks.py", "import no_such\n")
+    write("odd_one.py", "raise SyntaxError('mine')\n")
     write("unfit.py", "from turnwire_agent import Agent\nagent = Agent(shape='soap')\n")
     write("plain.toml", 'journal = "memory"\n')
     write("shop.json", json.dumps(SHOP))
@@ -160,6 +239,6 @@ async def test_settings_that_do_not_fit_are_one_line_and_exit_code_2(
 
     assert await run("check", *arguments) == 2
     errors = capsys.readouterr().err
-    assert words in errors
+    assert words.replace("{folder}", str(folder)) in errors
     assert errors.startswith("turnwire-agent check: ")
     assert errors.count("\n") == 1

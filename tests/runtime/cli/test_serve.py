@@ -22,6 +22,7 @@ pytestmark = pytest.mark.sockets
 EVERYWHERE: Final = "0.0.0.0:"
 FAULTY: Final = TESTS / "runtime/mcp/faulty_server.py"
 BEGINNING: Final = sse(chunk(role="assistant", content="Once upon"))
+POSTGRES: Final = "postgresql://me:canary@127.0.0.1:9/d"
 QUICK_S: Final = 6.0
 """Much less than the lease of a process that died, which is 10 s."""
 SHOP: Final = {
@@ -173,11 +174,11 @@ async def test_what_cannot_start_is_one_line_and_exit_code_1(tmp_path: Path) -> 
     cases: dict[tuple[str, ...], str] = {
         ("--model", "openai:gpt"): "No key: the variable OPENAI_API_KEY is not set.",
         (*local, "--journal", "sqlite:no/such/folder.db"): "cannot be opened",
-        (*local, "--token-file", "nowhere"): "nowhere",
-        (*local, "--listen", f"{EVERYWHERE}0"): "give --token-file or --token-jwks",
-        (*local, "--metrics", "127.0.0.1:no"): "metrics cannot be served",
-        (*local, "--journal-file", "nowhere"): "nowhere: No such file",
-        (*local, "--openapi", 'a={document="b", address="http://c"}'): "b: No such file",
+        (*local, "--journal", POSTGRES): "cannot be used: nothing listens at its host and port",
+        (*local, "--journal", "memory", "--metrics", "192.0.2.1:9464"): (
+            "metrics cannot be served at 192.0.2.1:9464: Cannot assign requested address"
+        ),
+        (*local, "--journal", "memory", "--metrics", f"{'h' * 64}:80"): "the host is unknown",
     }
 
     async def serve(arguments: tuple[str, ...]) -> tuple[int, str, str]:
@@ -190,6 +191,7 @@ async def test_what_cannot_start_is_one_line_and_exit_code_1(tmp_path: Path) -> 
         assert because in errors
         assert errors.startswith("turnwire-agent serve: ")
         assert errors.count("\n") == 1
+        assert "canary" not in errors
 
 
 async def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:

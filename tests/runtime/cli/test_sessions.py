@@ -108,7 +108,8 @@ async def test_a_row_of_a_newer_program_is_named(agent: str, capsys: Captured) -
     [
         (("--journal", "sqlite:none.db"), 1, "there is no journal none.db"),
         (("--journal", "memory"), 2, "seen by its own process alone"),
-        (("--journal-file", "none"), 1, "none: No such file or directory"),
+        (("--journal-file", "none"), 2, "journal_file: there is no file none"),
+        (("--journal", "postgresql://a:b/c"), 2, "journal: the port of the address of Postgres"),
         (("--journal", "sqlite:kept.db", "--session", "s9"), 1, "there is no such session"),
         (("--journal", "sqlite:kept.db", "--session", "a" * 9_999), 2, "sessions: "),
         (("--journal", "sqlite:agent.toml"), 1, "cannot be used (SQLITE_NOTADB)"),

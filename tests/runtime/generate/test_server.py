@@ -15,16 +15,18 @@ from runtime.cli.command import run
 from runtime.generate.served import PATH, asked, model, read, serving
 from runtime.llm.call.called import ANSWER, KEY
 from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends, sends_then_silent
-from turnwire_agent.access.listening import CannotListenError, listener
+from turnwire_agent.access.listening import BadAddressError, CannotListenError, listener
 
 Captured = pytest.CaptureFixture[str]
 MODEL = ("generate", "--model", "tiny=ollama:tiny")
 MOST_PACKAGES = 14
 
 
-@pytest.mark.parametrize("where", ["8790", "127.0.0.1", ":8790", "127.0.0.1:x", "127.0.0.1:65536"])
+@pytest.mark.parametrize(
+    "where", ["8790", "127.0.0.1", ":8790", "127.0.0.1:x", "127.0.0.1:65536", f"a:{'1' * 5_000}"]
+)
 def test_what_is_no_address_is_refused(where: str) -> None:
-    with pytest.raises(CannotListenError, match="is not HOST:PORT"):
+    with pytest.raises(BadAddressError, match="is not HOST:PORT"):
         listener(where, has_token=True)
 
 
@@ -33,7 +35,7 @@ def test_it_listens_on_loopback_without_a_token_and_elsewhere_with_one() -> None
         listening, loopback = listener(where, has_token=False)
         listening.close()
         assert loopback
-    with pytest.raises(CannotListenError, match="others than this machine"):
+    with pytest.raises(BadAddressError, match="others than this machine"):
         listener("0.0.0.0:0", has_token=False)
     listening, loopback = listener("0.0.0.0:0", has_token=True)
     listening.close()
@@ -55,8 +57,10 @@ async def test_a_wrong_command_line_is_one_line(capsys: Captured, tmp_path: Path
     for more, code, line in (
         (("--model", "x"), 2, "'x' is not NAME=PROVIDER:MODEL"),
         (("--model", "tiny=ollama:other"), 2, "two models are called 'tiny'"),
-        (("--listen", "0.0.0.0:0"), 1, "others than this machine reach 0.0.0.0:0"),
-        (("--token-file", str(file)), 1, "No key: there is no file"),
+        (("--listen", "0.0.0.0:0"), 2, "listen: others than this machine reach 0.0.0.0:0"),
+        (("--listen", "nope"), 2, "listen: 'nope' is not HOST:PORT"),
+        (("--listen", "no host:1"), 1, "the host 'no host' is unknown"),
+        (("--token-file", str(file)), 2, "token_file: No token: there is no file"),
     ):
         assert await run(*MODEL, *more) == code
         out, err = capsys.readouterr()

@@ -181,6 +181,10 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 PYTHON_ONLY: Final = frozenset({"answers", "driver", "compaction"})
 GROUPS: Final = frozenset({"limits", "host"})
 """Fields with fields of their own."""
+OF_A_MODEL: Final = frozenset(
+    {"model", "base_url", "shape", "key_file", "key_variable", "trust_env"}
+)
+"""Fields that say which model it is, and how it is reached."""
 NAMED: Final = frozenset({"mcp", "openapi"})
 """Fields with groups of the operator's own names."""
 

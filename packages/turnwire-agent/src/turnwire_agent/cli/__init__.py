@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from turnwire_agent import __version__
@@ -30,8 +30,10 @@ people have set already (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY).
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code. `argv` is without the program's name."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
+    parser, commands = _parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # else the usage of the program would be shown, not that of the command
+        commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         code: int = _COMMANDS[arguments.command].run(arguments)
     except UsageError as error:
@@ -42,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The parser, and those of the commands."""
     parser = argparse.ArgumentParser(
         prog="turnwire-agent",
         description=_DESCRIPTION,
@@ -56,4 +59,4 @@ def _parser() -> argparse.ArgumentParser:
     sessions.add_arguments(commands.add_parser("sessions", help="show what a journal has"))
     replay.add_arguments(commands.add_parser("replay", help="write the frames of a session"))
     generate.add_arguments(commands.add_parser("generate", help="answer programs, over HTTP"))
-    return parser
+    return parser, commands.choices

@@ -11,6 +11,7 @@ from turnwire_agent.access.access import Tokens
 from turnwire_agent.access.file_token import FileToken
 from turnwire_agent.cli.arguments import UsageError
 from turnwire_agent.llm.credentials.key_file import KeyFile
+from turnwire_agent.llm.credentials.port import CredentialError
 
 LEEWAY_S: Final = 10.0
 
@@ -57,9 +58,8 @@ async def tokens(arguments: argparse.Namespace, client: httpx.AsyncClient) -> To
         client: Reads a key set that is at a URL.
 
     Raises:
-        UsageError: The arguments do not fit together.
+        UsageError: The arguments do not fit together, or there is no token in the file.
         NoTokensError: The key set is a file without keys, or an extra is missing.
-        CredentialError: There is no token in the file.
     """
     if arguments.token_jwks:
         return await _signed(arguments, client)
@@ -67,8 +67,11 @@ async def tokens(arguments: argparse.Namespace, client: httpx.AsyncClient) -> To
         raise UsageError("--token-issuer and --token-audience are of --token-jwks")
     if not arguments.token_file:
         return None
-    file = KeyFile(arguments.token_file)
-    await file.read()
+    file = KeyFile(arguments.token_file, noun="token")
+    try:
+        await file.read()
+    except CredentialError as error:
+        raise UsageError(f"token_file: {error}") from error
     return FileToken(file)
 
 

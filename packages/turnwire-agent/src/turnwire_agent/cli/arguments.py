@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import importlib
+import os
 import re
 import sys
 import traceback
@@ -23,6 +24,15 @@ from turnwire_agent.tools.functions import tool
 from turnwire_agent.tools.operations import Operation, operation_tools
 
 _BASE_URL: Final = re.compile(r"https?://[^/?#@\s]+(/[^?#\s]*)?")
+
+
+_IMPORTING: Final = {
+    importlib.__file__,
+    __file__,
+    "<frozen importlib._bootstrap>",
+    "<frozen importlib._bootstrap_external>",
+}
+"""Files of the frames of an import itself."""
 
 
 class UsageError(Exception):
@@ -84,15 +94,17 @@ def asked(name: str, arguments: argparse.Namespace) -> Asked:
     """The model that a command line names.
 
     Raises:
-        UsageError: The provider is unknown, and what it would tell is not given.
+        UsageError: The provider is unknown, and what it would tell is not given; or the file of the
+            key is not there.
     """
     provider, colon, model_name = name.partition(":")
     if not (provider and colon and model_name):
         raise UsageError(f"{name!r} is not PROVIDER:MODEL, as anthropic:claude-sonnet-4-5")
     known = PROVIDERS.get(provider)
     if known is None and not (arguments.base_url and arguments.shape):
-        similar = difflib.get_close_matches(provider, PROVIDERS, n=1)
-        hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(PROVIDERS)};"
+        similar = difflib.get_close_matches(provider, PROVIDERS, n=1, cutoff=0.7)
+        hint = f"did you mean {similar[0]}? " if similar else ""
+        hint += f"known are {', '.join(PROVIDERS)};"
         raise UsageError(f"no provider {provider!r}; {hint} any other needs --base-url and --shape")
     model = Model(
         provider=provider,
@@ -103,6 +115,8 @@ def asked(name: str, arguments: argparse.Namespace) -> Asked:
     )
     header = KEY_HEADERS[model.shape]
     if arguments.key_file:
+        if not os.access(arguments.key_file, os.R_OK):
+            raise UsageError(f"key_file: there is no file {arguments.key_file} that can be read")
         credential = ApiKey(KeyFile(arguments.key_file), header)
         return Asked(model, credential, f"the file {arguments.key_file}")
     variable = arguments.key_variable
@@ -149,16 +163,25 @@ def imported(name: str) -> Any:
     search_this_folder()
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise UsageError(f"{name}: {error}") from error
     except Exception as error:  # whatever a module of somebody else raises
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        problem = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UsageError(f"{name}: {problem} ({place.filename}, line {place.lineno})") from error
+        raise UsageError(f"{name}: {_problem(error)}") from error
     try:
         return getattr(module, attribute)
     except AttributeError as error:
         raise UsageError(f"{name}: the module has no {attribute!r}") from error
+
+
+def _problem(error: Exception) -> str:
+    """What a module raised while it was imported, and where, in one line."""
+    if (
+        isinstance(error, SyntaxError) and error.filename
+    ):  # of this file; the traceback ends where it was compiled
+        return f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [each for each in frames if each.filename not in _IMPORTING]
+    kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+    place = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+    return " ".join(f"{kind}{error}".split()) + place
 
 
 def _named(name: Any) -> Iterator[Tool]:

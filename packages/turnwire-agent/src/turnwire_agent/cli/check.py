@@ -7,8 +7,8 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
-from turnwire_agent.cli.agent.arguments import add_agent, settings
-from turnwire_agent.cli.arguments import Asked, UsageError, add_model_arguments, asked, tools
+from turnwire_agent.cli.agent.arguments import add_settings, flags, settings
+from turnwire_agent.cli.arguments import Asked, UsageError, tools
 from turnwire_agent.cli.retry_lines import retries_shown
 from turnwire_agent.cli.terminal import fault_line, printable
 from turnwire_agent.llm.call.http import Client, http_client
@@ -20,7 +20,7 @@ from turnwire_agent.llm.providers import PROVIDERS
 from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.transcript import Text, User
 from turnwire_agent.loop.prepare import prepare
-from turnwire_agent.settings import Agent
+from turnwire_agent.settings import NAMED, OF_A_MODEL, Agent
 from turnwire_agent.tools.contract import Tool, Tools
 
 _DESCRIPTION = """\
@@ -28,7 +28,9 @@ Says for each model whether its key is found, and where, and what of the tools'
 schemas its provider is not sent as a rule. With --try it also asks each model
 for one word, which costs a few tokens. Of an agent it also says what its tools
 are, those of MCP servers and OpenAPI documents too, and whether its journal is
-there. Without an agent or a model it says which providers have their keys.
+there; it takes the flags of `serve`, and opens no port. Flags of the server
+alone are an agent, too. Without an agent, a model or such a flag it says which
+providers have their keys.
 Exit codes: 0 all is well, 1 something is not, 2 wrong usage or settings.
 """
 _TRIAL = Request(
@@ -45,8 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", action="append", default=[], metavar="PROVIDER:MODEL", help="may be repeated"
     )
-    add_agent(parser)
-    add_model_arguments(parser)
+    add_settings(parser, without=frozenset({"model"}))
     parser.add_argument(
         "--try", dest="trial", action="store_true", help="ask each model for one word"
     )
@@ -59,23 +60,25 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: The arguments do not fit together.
     """
     with retries_shown(lambda line: print(printable(line), file=sys.stderr)):
-        if arguments.agent:
-            return asyncio.run(_look_at_agent(_agent(arguments), arguments))
+        if arguments.agent or _has_server_flags(arguments):
+            if len(arguments.model) > 1:
+                raise UsageError("an agent has one model")
+            name = arguments.model[0] if arguments.model else None
+            return asyncio.run(_look_at_agent(_agent(arguments, name), arguments))
         own_tools = tools(arguments.tool)
-        models = [asked(name, arguments) for name in arguments.model]
+        models = [_agent(arguments, name) for name in arguments.model]
         return asyncio.run(_look(models, own_tools, arguments))
 
 
-def _agent(arguments: argparse.Namespace) -> Agent:
-    """The agent, with the flags for models as those of its settings."""
-    if len(arguments.model) > 1:
-        raise UsageError("an agent has one model")
-    given = vars(arguments) | {
-        "model": arguments.model[0] if arguments.model else None,
-        "key_file": arguments.key_file and str(arguments.key_file),
-        "trust_env": arguments.trust_env or None,
-    }
-    return settings(argparse.Namespace(**given))
+def _has_server_flags(arguments: argparse.Namespace) -> bool:
+    """Whether a flag says more than which models, and where they are."""
+    given = vars(arguments)
+    fields = {flag.field for flag in flags()} - OF_A_MODEL
+    return any(given[each] for each in NAMED) or any(given[each] is not None for each in fields)
+
+
+def _agent(arguments: argparse.Namespace, model: str | None) -> Agent:
+    return settings(argparse.Namespace(**(vars(arguments) | {"model": model})))
 
 
 async def _look_at_agent(agent: Agent, arguments: argparse.Namespace) -> int:
@@ -83,34 +86,50 @@ async def _look_at_agent(agent: Agent, arguments: argparse.Namespace) -> int:
     from turnwire_agent.cli.agent.parts import model_of  # noqa: PLC0415
 
     own_tools: list[Tool] = []
-    well = True
+    code = 0
     async with http_client(trust_env=agent.trust_env) as client:
-        async for finding in looked_at(agent, client, own_tools):
-            well = _show(finding.part, finding.text, good=finding.good) and well
-        if agent.driver is None and agent.answers is None:
-            who = model_of(agent)
-            every = Tools(own_tools)
-            async for good, line in _model(who, every, client, trial=arguments.trial):
-                well = _show(who.name, line, good=good) and well
-    return 0 if well else 1
+        try:
+            async for finding in looked_at(agent, client, own_tools):
+                if finding.part:
+                    code = max(code, _show(finding.part, finding.text, good=finding.good))
+                else:
+                    code = _show_wrong(finding.text)
+            if agent.driver is None and agent.answers is None:
+                who = model_of(agent)
+                every = Tools(own_tools)
+                async for good, line in _model(who, every, client, trial=arguments.trial):
+                    code = max(code, _show(who.name, line, good=good))
+        except UsageError as error:
+            code = _show_wrong(str(error))
+    return code
 
 
-def _show(part: str, text: str, *, good: bool) -> bool:
+def _show(part: str, text: str, *, good: bool) -> int:
+    """Print a line. Returns the exit code that it means."""
     print(f"{part}: {printable(text)}", file=sys.stdout if good else sys.stderr)
-    return good
+    return 0 if good else 1
 
 
-async def _look(models: list[Asked], tools: Tools, arguments: argparse.Namespace) -> int:
+def _show_wrong(text: str) -> int:
+    """Print what is wrong with a setting, as any command does; others are looked at, too."""
+    print(f"turnwire-agent check: {printable(text)}", file=sys.stderr)
+    return 2
+
+
+async def _look(models: list[Agent], tools: Tools, arguments: argparse.Namespace) -> int:
     if not models:
         for line in _providers():
             print(line)
         return 0
-    well = True
-    async with http_client(trust_env=arguments.trust_env) as client:
-        for who in models:
+    from turnwire_agent.cli.agent.parts import model_of  # noqa: PLC0415 (takes a while to import)
+
+    asked = [model_of(each) for each in models]
+    code = 0
+    async with http_client(trust_env=bool(arguments.trust_env)) as client:
+        for who in asked:
             async for good, line in _model(who, tools, client, trial=arguments.trial):
-                well = _show(who.name, line, good=good) and well
-    return 0 if well else 1
+                code = max(code, _show(who.name, line, good=good))
+    return code
 
 
 def _providers() -> Iterator[str]:

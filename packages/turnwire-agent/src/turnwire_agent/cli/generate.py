@@ -12,7 +12,6 @@ from turnwire_agent.cli.arguments import Asked, UsageError, add_provider_argumen
 from turnwire_agent.cli.signals import stopped_by_signals
 from turnwire_agent.llm.call.http import http_client
 from turnwire_agent.llm.call.stream import CallSettings
-from turnwire_agent.llm.credentials.port import CredentialError
 
 _DESCRIPTION = """\
 Answers POST /v1/generate: a call of a model for programs that have no key of
@@ -69,7 +68,11 @@ def _models(arguments: argparse.Namespace) -> dict[str, Asked]:
 async def _serve(models: dict[str, Asked], arguments: argparse.Namespace) -> int:
     # The server's libraries take a while to import, which no other command waits for.
     from turnwire_agent.access.access import Access  # noqa: PLC0415
-    from turnwire_agent.access.listening import CannotListenError, listener  # noqa: PLC0415
+    from turnwire_agent.access.listening import (  # noqa: PLC0415
+        BadAddressError,
+        CannotListenError,
+        listener,
+    )
     from turnwire_agent.generate import server  # noqa: PLC0415
     from turnwire_agent.generate.app import Served  # noqa: PLC0415
 
@@ -77,7 +80,9 @@ async def _serve(models: dict[str, Asked], arguments: argparse.Namespace) -> int
         try:
             good = await tokens(arguments, client)
             listening, loopback = listener(arguments.listen, has_token=good is not None)
-        except (CredentialError, NoTokensError, CannotListenError) as error:
+        except BadAddressError as error:
+            raise UsageError(f"listen: {error}") from error
+        except (NoTokensError, CannotListenError) as error:
             print(f"turnwire-agent generate: {error}", file=sys.stderr)
             return 1
         _log()

@@ -8,23 +8,24 @@ from prometheus_client import start_http_server
 import turnwire_agent
 from turnwire_agent import metrics
 from turnwire_agent.access.access import Access
-from turnwire_agent.access.listening import CannotListenError, listener
+from turnwire_agent.access.listening import BadAddressError, CannotListenError, listener
 from turnwire_agent.cli.access_arguments import NoTokensError
 from turnwire_agent.cli.agent.parts import (
     CannotServeError,
-    journal_of,
+    metrics_place,
     model_of,
     secrets_of,
     servers_of,
     tokens_of,
     tools_of,
+    unopened_journal,
 )
+from turnwire_agent.cli.arguments import UsageError
 from turnwire_agent.drivers.answers import Answers, ProviderAnswers
 from turnwire_agent.drivers.model import ModelDriver
 from turnwire_agent.host.driver import Driver
 from turnwire_agent.host.replica import Replica
 from turnwire_agent.host.server import HostServer
-from turnwire_agent.journal.open import NoJournalError, open_journal
 from turnwire_agent.journal.port import NewerSchemaError, UnavailableError
 from turnwire_agent.llm.call.http import Client, http_client
 from turnwire_agent.llm.call.stream import CallSettings
@@ -44,29 +45,31 @@ async def served(agent: Agent) -> AsyncIterator[tuple[str, int]]:
 
     Raises:
         CannotServeError: something that it needs is not there.
-        UsageError: its settings do not fit together.
+        UsageError: its settings do not fit together, or one of them is wrong.
 
     """
+    metrics_at = metrics_place(agent.metrics) if agent.metrics else None
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(http_client(trust_env=agent.trust_env))
             good = await tokens_of(agent, client)
             own, _ = await tools_of(agent, stack)
             driver = agent.driver or await _model_driver(agent, own, client, stack)
-            journal = open_journal(journal_of(agent))
+            journal = unopened_journal(agent)
             listening, loopback = listener(agent.listen, has_token=good is not None)
             stack.callback(listening.close)
-            if agent.metrics:
-                stack.callback(_metrics(agent.metrics))
+            if metrics_at is not None:
+                stack.callback(_metrics(*metrics_at))
             replica = Replica(journal, driver, Frames(secrets_of(own)), agent.host)
             access = Access(loopback=loopback, tokens=good)
             await stack.enter_async_context(HostServer(replica, listening, access, agent.host))
+        except BadAddressError as error:
+            raise UsageError(f"listen: {error}") from error
         except (
             CannotListenError,
             CredentialError,
             MissingLibraryError,
             NewerSchemaError,
-            NoJournalError,
             NoTokensError,
             UnavailableError,
         ) as error:
@@ -102,14 +105,14 @@ async def _model_driver(agent: Agent, own: Tools, client: Client, stack: AsyncEx
     )
 
 
-def _metrics(where: str) -> Callable[[], None]:
+def _metrics(host: str, port: int) -> Callable[[], None]:
     """Serve metrics in a thread; return what ends that."""
-    host, _, port = where.rpartition(":")
     metrics.BUILD_INFO.labels(turnwire_agent.__version__).set(1)
     try:
-        server, thread = start_http_server(int(port), host)
-    except (OSError, OverflowError, ValueError) as error:
-        raise CannotServeError(f"metrics cannot be served at {where}: {error}") from None
+        server, thread = start_http_server(port, host)
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "the host is unknown"
+        raise CannotServeError(f"metrics cannot be served at {host}:{port}: {why}") from None
 
     def stop() -> None:
         server.shutdown()

@@ -11,6 +11,10 @@ class NoJournalError(Exception):
     """An address that is none. Its text is one line, without what may be a password."""
 
 
+class MissingExtraError(NoJournalError):
+    """The address is of a store whose extra is not installed."""
+
+
 def open_journal(address: str) -> Journal:
     """Return the journal at an address; it is not started yet.
 
@@ -18,7 +22,8 @@ def open_journal(address: str) -> Journal:
         address: `memory`, `sqlite:PATH`, or `postgresql://…`.
 
     Raises:
-        NoJournalError: it is none of these, or the extra `postgres` is not installed.
+        MissingExtraError: the extra `postgres` is not installed.
+        NoJournalError: it is none of these.
 
     """
     if address == "memory":
@@ -30,8 +35,11 @@ def open_journal(address: str) -> Journal:
         try:
             from turnwire_agent.journal.postgres.journal import PostgresJournal  # noqa: PLC0415
         except ImportError:
-            raise NoJournalError(
+            raise MissingExtraError(
                 "the journal is in Postgres: install turnwire-agent[postgres]"
             ) from None
-        return PostgresJournal(address)
+        try:
+            return PostgresJournal(address)
+        except ValueError as error:
+            raise NoJournalError(str(error)) from None
     raise NoJournalError("a journal is memory, sqlite:PATH or postgresql://HOST/DATABASE")

@@ -61,8 +61,8 @@ def add_agent(parser: argparse.ArgumentParser) -> None:
             _add_flag(parser, flag)
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Which agent, and all of its fields."""
+def add_settings(parser: argparse.ArgumentParser, *, without: frozenset[str] = frozenset()) -> None:
+    """Which agent, and all of its fields but those that the command adds itself."""
     _add_name(parser)
     parser.add_argument(
         "--tool",
@@ -80,7 +80,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             help=f"as in the file, but in one line: {_EXAMPLES[name]}; may be repeated",
         )
     for flag in flags():
-        _add_flag(parser, flag)
+        if flag.field not in without:
+            _add_flag(parser, flag)
 
 
 _EXAMPLES: Final = {
@@ -168,7 +169,26 @@ def _add_flag(parser: argparse.ArgumentParser, flag: Flag) -> None:
         action = argparse.BooleanOptionalAction
         parser.add_argument(flag.name, dest=flag.field, action=action, default=None, help=text)
     else:
-        parser.add_argument(flag.name, dest=flag.field, metavar="VALUE", help=text)
+        metavar = _METAVARS.get(flag.field, "VALUE")
+        parser.add_argument(flag.name, dest=flag.field, metavar=metavar, help=text)
+
+
+_METAVARS: Final = {
+    "model": "PROVIDER:MODEL",
+    "base_url": "URL",
+    "shape": "NAME",
+    "key_file": "FILE",
+    "key_variable": "NAME",
+    "journal": "ADDRESS",
+    "journal_file": "FILE",
+    "listen": "HOST:PORT",
+    "metrics": "HOST:PORT",
+    "token_file": "FILE",
+    "token_jwks": "URL|FILE",
+    "token_issuer": "NAME",
+    "token_audience": "NAME",
+    "token_leeway_s": "SECONDS",
+}
 
 
 def _shown(value: Any) -> str:

@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from turnwire_agent.cli.agent.parts import CannotServeError, journal_of
+from turnwire_agent.cli.agent.parts import CannotServeError, journal_of, unopened_journal
 from turnwire_agent.cli.arguments import UsageError
 from turnwire_agent.journal.ids import checked
-from turnwire_agent.journal.open import NoJournalError, open_journal
 from turnwire_agent.journal.port import Journal, NewerSchemaError, UnavailableError
 from turnwire_agent.settings import Agent
 
@@ -19,7 +18,7 @@ async def opened(agent: Agent) -> AsyncIterator[Journal]:
     """Open a journal that exists. A server may use it at the same time.
 
     Raises:
-        UsageError: It is in the memory of another process.
+        UsageError: It is in the memory of another process, or its address is none.
         CannotServeError: It is not there, or cannot be read.
     """
     address = journal_of(agent)
@@ -27,10 +26,10 @@ async def opened(agent: Agent) -> AsyncIterator[Journal]:
         raise UsageError("a journal in memory is seen by its own process alone")
     if (path := sqlite_path(address)) and not path.exists():
         raise CannotServeError(f"there is no journal {path}")
+    journal = unopened_journal(agent)
     try:
-        journal = open_journal(address)
         await journal.start()
-    except (NewerSchemaError, NoJournalError, UnavailableError) as error:
+    except (NewerSchemaError, UnavailableError) as error:
         raise CannotServeError(str(error)) from error
     try:
         yield journal

@@ -9,8 +9,11 @@ from typing import Any
 import msgspec
 
 from turnwire_agent.access.access import Tokens
+from turnwire_agent.access.listening import BadAddressError, host_and_port
 from turnwire_agent.cli.access_arguments import tokens
 from turnwire_agent.cli.arguments import Asked, UsageError, asked, base_url, tools
+from turnwire_agent.journal.open import MissingExtraError, NoJournalError, open_journal
+from turnwire_agent.journal.port import Journal
 from turnwire_agent.llm.call.http import Client
 from turnwire_agent.llm.credentials.api_key import ApiKey, NoKey
 from turnwire_agent.llm.credentials.key_file import KeyFile
@@ -61,8 +64,7 @@ async def tools_of(agent: Agent, stack: AsyncExitStack) -> tuple[Tools, Mapping[
         stack: Holds the connections to the APIs.
 
     Raises:
-        UsageError: A tool or an API does not fit.
-        CannotServeError: A document is not there.
+        UsageError: A tool or an API does not fit, or its document is not there.
     """
     apis = {name: _api(name, each) for name, each in agent.openapi.items()}
     for api in apis.values():
@@ -91,7 +93,7 @@ async def tokens_of(agent: Agent, client: Client) -> Tokens | None:
     """What verifies the tokens of gateways; None: nobody needs one.
 
     Raises:
-        UsageError, NoTokensError, CredentialError: See `access_arguments.tokens`.
+        UsageError, NoTokensError: See `access_arguments.tokens`.
     """
     arguments = argparse.Namespace(
         token_file=agent.token_file and Path(agent.token_file),
@@ -107,14 +109,42 @@ def journal_of(agent: Agent) -> str:
     """The address of the journal. It may hold a password.
 
     Raises:
-        CannotServeError: The file that has it is not there.
+        UsageError: The file that has it is not there.
     """
     if agent.journal_file is None:
         return agent.journal
     try:
         return Path(agent.journal_file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotServeError(_unread(agent.journal_file, error)) from error
+        raise UsageError(f"journal_file: {_unread(agent.journal_file, error)}") from error
+
+
+def unopened_journal(agent: Agent) -> Journal:
+    """The journal, not started yet.
+
+    Raises:
+        UsageError: Its address is none.
+        CannotServeError: The extra that it needs is not installed.
+    """
+    try:
+        return open_journal(journal_of(agent))
+    except MissingExtraError as error:
+        raise CannotServeError(str(error)) from error
+    except NoJournalError as error:
+        field = "journal" if agent.journal_file is None else "journal_file"
+        raise UsageError(f"{field}: {error}") from error
+
+
+def metrics_place(where: str) -> tuple[str, int]:
+    """The host and the port of the server for Prometheus.
+
+    Raises:
+        UsageError: It is no such address.
+    """
+    try:
+        return host_and_port(where)
+    except BadAddressError as error:
+        raise UsageError(f"metrics: {error}") from error
 
 
 def secrets_of(tools: Tools) -> Callable[[str], frozenset[str]]:
@@ -152,22 +182,22 @@ def _api(name: str, api: Api) -> OpenApi:
         keyed=frozenset(api.keyed),
         approval=api.approval,
     )
-    document = _document(Path(api.document))
+    document = _document(f"openapi.{name}.document", Path(api.document))
     try:
         return OpenApi(document, policy, api.address, credential=_api_key(api))
     except BadToolError as error:
         raise UsageError(f"API {name!r}: {error}") from error
 
 
-def _document(path: Path) -> Any:
+def _document(field: str, path: Path) -> Any:
     try:
         if path.stat().st_size > DOCUMENT_MAX:
-            raise CannotServeError(f"{path} is longer than {DOCUMENT_MAX} bytes")
+            raise UsageError(f"{field}: {path} is longer than {DOCUMENT_MAX} bytes")
         return msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise CannotServeError(_unread(str(path), error)) from error
+        raise UsageError(f"{field}: {_unread(str(path), error)}") from error
     except (msgspec.DecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: no JSON") from error
+        raise UsageError(f"{field}: {path} is no JSON") from error
 
 
 def _api_key(api: Api) -> Credential:
@@ -182,5 +212,7 @@ def _api_key(api: Api) -> Credential:
 
 
 def _unread(path: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file {path}"
     why = error.strerror if isinstance(error, OSError) else "no UTF-8"
     return f"{path}: {why}"

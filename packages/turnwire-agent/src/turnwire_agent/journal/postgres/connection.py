@@ -14,6 +14,26 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from turnwire_agent.journal.port import UnavailableError
 
 APPLICATION: Final = "turnwire-agent"
+_LAST_PORT: Final = 65535
+
+_NO_ADDRESS: Final = (
+    "this is no address of Postgres, as postgresql://USER@HOST:5432/DATABASE; in a password "
+    "@ : / and % are written as %40 %3A %2F and %25"
+)
+_NO_PORT: Final = "the port of the address of Postgres is no number from 1 to 65535"
+_REASONS: Final = (
+    ("failed to resolve host", "its host is unknown"),
+    ("connection refused", "nothing listens at its host and port"),
+    ("no such file or directory", "nothing listens at its host and port"),
+    ("timeout", "it does not answer in time"),
+    ("password", "it refuses the user or the password"),
+    ("authentication", "it refuses the user or the password"),
+    ("does not exist", "it has no such database or user"),
+    ("read-only", "it takes no writes"),
+    ("too many", "it has too many connections"),
+    ("ssl", "TLS with it fails"),
+)
+"""What stands in the error of a connection that was not opened, and what it means."""
 
 END_STUCK: Final = """
 select pg_terminate_backend(pid) from pg_stat_activity
@@ -31,10 +51,19 @@ class Address:
         conninfo: A URL or what libpq takes else. Its own settings count: TLS, several hosts.
         timeout_s: Most seconds of a transaction, and of opening a connection.
 
+    Raises:
+        ValueError: it cannot be parsed. The text has nothing of it: it may hold a password.
+
     """
 
     def __init__(self, conninfo: str, timeout_s: float) -> None:
-        self._conninfo = conninfo
+        try:
+            self._given = conninfo_to_dict(conninfo)
+        except psycopg.ProgrammingError:
+            raise ValueError(_NO_ADDRESS) from None
+        ports = str(self._given.get("port", "")).split(",")
+        if not all(map(_is_port, ports)):
+            raise ValueError(_NO_PORT)
         self.timeout_s = timeout_s
 
     async def connect(self) -> AsyncConnection[Any]:
@@ -50,7 +79,7 @@ class Address:
             "target_session_attrs": "read-write",
             "connect_timeout": max(2, round(self.timeout_s)),
             "application_name": APPLICATION,
-            **conninfo_to_dict(self._conninfo),
+            **self._given,
         }
         connection = await AsyncConnection.connect(make_conninfo(**settings), autocommit=True)
         try:
@@ -125,9 +154,26 @@ def sever(connection: AsyncConnection[Any]) -> None:
             end.close()
 
 
+def _is_port(text: str) -> bool:
+    """Whether libpq takes it. An empty one is the usual port."""
+    if not text:
+        return True
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(_LAST_PORT))
+    return is_number and 1 <= int(text) <= _LAST_PORT
+
+
 def unavailable(error: psycopg.Error) -> UnavailableError:
     """Say what happened, without any content: the server's own text may quote a row."""
     code = f", {error.sqlstate}" if error.sqlstate else ""
     return UnavailableError(
         f"The journal in Postgres cannot be used ({type(error).__name__}{code})."
     )
+
+
+def unreachable(error: psycopg.Error) -> UnavailableError:
+    """Say in fixed words why no connection was opened, if that is known."""
+    text = str(error).lower()
+    for found, reason in _REASONS:
+        if not error.sqlstate and found in text:
+            return UnavailableError(f"The journal in Postgres cannot be used: {reason}.")
+    return unavailable(error)

@@ -11,7 +11,7 @@ from turnwire_agent.journal.ids import checked
 from turnwire_agent.journal.polling import Poller, Position
 from turnwire_agent.journal.port import Appended, Change, Command, Effect, Lease, Row
 from turnwire_agent.journal.postgres import one_statement, schema
-from turnwire_agent.journal.postgres.connection import Address, unavailable
+from turnwire_agent.journal.postgres.connection import Address, unavailable, unreachable
 from turnwire_agent.journal.postgres.lanes import Lanes
 from turnwire_agent.journal.postgres.listening import COMMANDS, ROWS, Listener, notification
 from turnwire_agent.journal.sql import transactions
@@ -43,6 +43,9 @@ class PostgresJournal:
     async def start(self) -> None:
         try:
             connection = await self._address.connect()
+        except psycopg.Error as error:
+            raise unreachable(error) from None
+        try:
             try:
                 async with self._address.in_time(connection):
                     await schema.make(connection)

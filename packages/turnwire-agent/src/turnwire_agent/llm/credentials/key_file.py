@@ -17,10 +17,15 @@ class KeyFile:
     """A key that is the one line of a file. It is read again when the file changes.
 
     "Changes" is what `stat` shows: time, size, or another file of the same name.
+
+    Args:
+        path: The file.
+        noun: What it has, as `token`: for the messages.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, noun: str = "key") -> None:
         self._path = path
+        self._noun = noun
         self._thread = OwnThread("key-file")
         self._seen: tuple[int, ...] | None = None
         self._key = Secret("")
@@ -39,9 +44,9 @@ class KeyFile:
             # A FIFO that nobody writes must not hold this thread for ever.
             descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
-            return Failure("missing", f"No key: there is no file {self._path}.")
+            return Failure("missing", f"No {self._noun}: there is no file {self._path}.")
         except OSError as error:
-            return Failure("unusable", f"No key: {self._path}: {error.strerror}.")
+            return Failure("unusable", f"No {self._noun}: {self._path}: {error.strerror}.")
         try:
             return self._read_open(descriptor)
         finally:
@@ -50,14 +55,14 @@ class KeyFile:
     def _read_open(self, descriptor: int) -> Secret | Failure:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            return Failure("unusable", f"No key: {self._path} is not a file.")
+            return Failure("unusable", f"No {self._noun}: {self._path} is not a file.")
         seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         if seen != self._seen:
             if found.st_size > _BYTES_MAX:
-                return Failure("unusable", f"No key: {self._path} is too long to be one.")
+                return Failure("unusable", f"No {self._noun}: {self._path} is too long to be one.")
             # Latin-1 takes every byte; what is not ASCII is refused with its position.
             text = os.read(descriptor, _BYTES_MAX).decode("latin-1")
-            key = usable_key(text.rstrip("\r\n"), f"the file {self._path}")
+            key = usable_key(text.rstrip("\r\n"), f"the file {self._path}", self._noun)
             if isinstance(key, Failure):
                 return key
             self._key, self._seen = key, seen

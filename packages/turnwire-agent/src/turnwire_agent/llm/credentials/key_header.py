@@ -36,25 +36,26 @@ KEY_HEADERS: Final[Mapping[ShapeName, KeyHeader]] = MappingProxyType(
 """Where the API key of a shape goes. Google's may stand in the query too: there, logs show it."""
 
 
-def usable_key(text: str, place: str) -> Secret | Failure:
+def usable_key(text: str, place: str, noun: str = "key") -> Secret | Failure:
     """The key or token that was found at a place.
 
     Args:
         text: Without the line break at its end.
         place: Where it was found, as `the file /run/key`: for the message.
+        noun: What it is, as `token`: for the message.
 
     Returns:
         A failure if it is empty, or if no header can have it. That is no exception: loggers that
         show the variables of each frame would show the text.
     """
     if not text:
-        return Failure("missing", f"No key: {place} is empty.")
+        return Failure("missing", f"No {noun}: {place} is empty.")
     for position, character in enumerate(text, start=1):
         if not "!" <= character <= "~":
             return Failure(
                 "unusable",
-                f"The key of {place} has {_described(character)} as character {position}. "
-                "No key has that.",
+                f"The {noun} of {place} has {_described(character)} as character {position}. "
+                f"No {noun} has that.",
             )
     return Secret(text)
 
