@@ -191,6 +191,39 @@ def test_the_oldest_files_have_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prompt["parts"][1] == {"type": "file", "mime": "image/png", "filename": "a.png"}
 
 
+def test_of_more_than_a_frame_holds_the_oldest_turns_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events: list[e.Event] = []
+    for number in range(3):
+        events += [
+            e.Prompted(entry_id=f"e{number}"),
+            e.TurnBegun(turn_id=f"t{number}", entry_id=f"e{number}"),
+            e.Streamed(f"t{number}", (d.TextAdded("é" * 1_000),)),
+            e.TurnEnded(turn_id=f"t{number}", reason="end_turn"),
+        ]
+    size = len(
+        json.dumps(messages(*events)[-2:], separators=(",", ":"), ensure_ascii=False).encode()
+    )
+    exact = 2 * (size - len("[,]"))
+
+    monkeypatch.setattr(init_module, "INIT_BYTES", exact)
+    assert [each["id"] for each in messages(*events)] == ["e1", "t1", "e2", "t2"]
+    monkeypatch.setattr(init_module, "INIT_BYTES", exact - 1)
+    assert [each["id"] for each in messages(*events)] == ["e2", "t2"]
+
+
+def test_what_runs_or_waits_is_never_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(init_module, "INIT_BYTES", 0)
+    over = e.TurnEnded(turn_id="t1", reason="end_turn")
+    later = [e.Prompted(entry_id=f"e{number}") for number in (2, 3)]
+    begun = e.TurnBegun(turn_id="t2", entry_id="e2")
+
+    found = messages(*BEGUN, over, *later, begun)
+
+    assert [each["id"] for each in found] == ["e2", "t2", "e3"]
+
+
 def test_a_file_that_is_forgotten_is_listed() -> None:
     file = e.Streamed("t1", (d.FileAdded("a/b", "data:,x"),))
     state = folded((*BEGUN, file, e.TurnEnded(turn_id="t1", reason="end_turn")))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import replace
 
 from turnwire_agent.session.events import (
@@ -23,12 +23,18 @@ from turnwire_agent.session.state import SessionState
 from turnwire_agent.v2 import wire
 from turnwire_agent.v2.frames import Frames
 
+INIT_BYTES: Final = 24 * 1024 * 1024
+"""Most bytes of all entries, as JSON, unless what runs and waits has more. A gateway takes a frame
+of 32 MiB, if it is not told otherwise."""
+
 FILE_CHARACTERS: Final = 8 * 1024 * 1024
 """Of the URLs of all files together. An older file is listed without its URL."""
 
 
 def init_frame(session_id: str, state: SessionState, frames: Frames) -> bytes:
-    """All that the sockets of a session were sent, as one frame.
+    """What the sockets of a session were sent, as one frame.
+
+    The oldest turns that are over are left out if they do not fit.
 
     Args:
         session_id: As the gateway calls it.
@@ -36,28 +42,30 @@ def init_frame(session_id: str, state: SessionState, frames: Frames) -> bytes:
         frames: What wrote the frames of the session, with the same secrets.
 
     """
-    return wire.encoded(init_of(session_id, state, frames))
-
-
-def init_of(session_id: str, state: SessionState, frames: Frames) -> wire.Init:
-    """The frame of `init_frame` before it is encoded."""
     running = state.running
-    room = FILE_CHARACTERS
-    entries: list[wire.Entry] = []
-    # The newest first: the files of the oldest are left out.
+    room, files_room = INIT_BYTES, FILE_CHARACTERS
+    written: list[Raw] = []
+    # The newest first: the oldest are left out, and before them their files.
     for exchange in reversed(state.history):
         if not exchange.is_shown:
             break
+        entries: list[Raw] = []
         for entry in _entries(exchange, state, frames):
-            bounded, room = _bounded(entry, room)
-            entries.append(bounded)
-    return wire.Init(
-        wire.Session(session_id, "running", tuple(reversed(entries))),
-        wire.InitData(
-            runner_busy=running is not None,
-            prompts_queued=len(state.queue),
-            running_turn_id=UNSET if running is None else running.turn_id,
-        ),
+            bounded, files_room = _bounded(entry, files_room)
+            entries.append(Raw(wire.encoded(bounded)))
+        room -= sum(map(len, entries))
+        if room < 0 and exchange.is_over:
+            break
+        written += entries
+    return wire.encoded(
+        wire.Init(
+            wire.Session(session_id, "running", tuple(reversed(written))),
+            wire.InitData(
+                runner_busy=running is not None,
+                prompts_queued=len(state.queue),
+                running_turn_id=UNSET if running is None else running.turn_id,
+            ),
+        )
     )
 
 

@@ -241,7 +241,8 @@ class Entry(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 class Session(Struct, frozen=True):
     id: str
     status: str
-    messages: tuple[Entry, ...]
+    messages: tuple[Raw, ...]
+    """Each is an `Entry`."""
 
 
 class InitData(Struct, frozen=True, rename="camel"):
@@ -258,8 +259,11 @@ class Init(Frame, frozen=True, tag="init"):
 _encode = msgspec.json.Encoder().encode
 
 
-def encoded(frame: Frame) -> bytes:
-    """A frame as it is sent. Half of a surrogate pair, which has no UTF-8, becomes U+FFFD."""
+def encoded(frame: Frame | Entry) -> bytes:
+    """A frame as it is sent, or an entry of one.
+
+    Half of a surrogate pair, which has no UTF-8, becomes U+FFFD.
+    """
     try:
         return _encode(frame)
     except UnicodeEncodeError:
