@@ -159,7 +159,7 @@ def calls(name: str, arguments: str) -> Script:
         ("broken", '{"number": 1}', "This call failed.", "broken raised RuntimeError: canary"),
         ("refusing", '{"number": 1}', "Not today.", "refusing failed: Not today."),
         ("slow", '{"number": 1}', "It took too long.", "slow failed: It took too long."),
-        ("numbers.half", '{"number": 1}', "A person denied", "numbers.half needs somebody's"),
+        ("numbers.half", '{"number": 1}', "nobody can be asked", "and standard input is none: run"),
     ],
 )
 async def test_a_call_is_run_and_its_result_sent_back(

@@ -2,19 +2,33 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import msgspec
 
+from turnwire_agent.cli.approval import allowed_at_terminal
 from turnwire_agent.llm.transcript import Assistant, Call, Result, Results, Text
 from turnwire_agent.tools.arguments import Invalid
 from turnwire_agent.tools.contract import Context, Tool, ToolFailed, Tools
 from turnwire_agent.tools.keys import own_key
 from turnwire_agent.tools.names import WireNames
 
+Allowed = Callable[[str], Awaitable[bool | None]]
+"""Answers whether a call may run; None: nobody can be asked."""
+
+_NOBODY: Final = (
+    "`try` asks at a terminal, and standard input is none: run it in a terminal, and answer y."
+)
+_NOT_ASKED: Final = "It needs a person's approval, and nobody can be asked. It did not run."
+
 
 async def results(
-    message: Assistant, tools: Tools, names: WireNames, report: Callable[[str], None]
+    message: Assistant,
+    tools: Tools,
+    names: WireNames,
+    report: Callable[[str], None],
+    allowed: Allowed = allowed_at_terminal,
 ) -> Results:
     """The result of each call.
 
@@ -23,12 +37,18 @@ async def results(
         tools: What may be called.
         names: The names of the request, for a call of a tool that does not exist.
         report: Hears in a line what a function raised, which the model does not.
+        allowed: Is asked about each call that needs somebody's approval.
     """
-    return Results(tuple([await _result(call, tools, names, report) for call in message.calls]))
+    calls = [await _result(call, tools, names, report, allowed) for call in message.calls]
+    return Results(tuple(calls))
 
 
 async def _result(
-    call: Call, tools: Tools, names: WireNames, report: Callable[[str], None]
+    call: Call,
+    tools: Tools,
+    names: WireNames,
+    report: Callable[[str], None],
+    allowed: Allowed,
 ) -> Result:
     tool = tools.get(call.name)
     if tool is None:
@@ -37,8 +57,12 @@ async def _result(
     if isinstance(arguments, Invalid):
         return Result(call.id, call.name, (Text(arguments.sentence),), "failed")
     if tool.needs_approval(arguments.value):
-        report(f"{call.name} needs somebody's approval, and is not run")
-        return Result(call.id, call.name, outcome="denied")
+        answer = await allowed(f"May {call.name} run with {call.arguments}?")
+        if answer is None:
+            report(f"{call.name} needs somebody's approval, and is not run. {_NOBODY}")
+            return Result(call.id, call.name, (Text(_NOT_ASKED),), "failed")
+        if not answer:
+            return Result(call.id, call.name, outcome="denied")
     try:
         text = await _run(tool, call, arguments.value)
     except ToolFailed as failed:

@@ -25,7 +25,8 @@ _DESCRIPTION = """\
 Sends one prompt to a model and shows its answer as it comes: the text on
 standard output, all else on standard error. With --tool the model may call
 functions of yours, once: the results are sent back, and its next answer is the
-last. Functions really run. Exit codes: 0 answered, 1 not, 2 wrong usage.
+last. Functions really run; one that needs somebody's approval runs if you say
+so at the terminal, and nowhere else. Exit codes: 0 answered, 1 not, 2 wrong usage.
 """
 
 
