@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import sys
 
 from turnwire_agent.llm.credentials.api_key import ApiKey
 from turnwire_agent.llm.credentials.key_header import BEARER
+from turnwire_agent.llm.credentials.port import CredentialError
 from turnwire_agent.llm.credentials.sources import KeyVariable
 from turnwire_agent.openapi.api import OpenApi
 from turnwire_agent.tools.contract import Context
@@ -27,6 +29,11 @@ ADDRESS = os.environ.get("SHOP_URL", "https://shop.example/v1")
 
 async def main() -> None:
     credential = ApiKey(KeyVariable("SHOP_TOKEN"), BEARER)
+    try:
+        await credential.headers()
+    except CredentialError as error:
+        print(f"openapi_document: {error}", file=sys.stderr)
+        sys.exit(2)
     async with OpenApi(DOCUMENT, POLICY, ADDRESS, credential=credential) as shop:
         for refusal in shop.refusals:
             print(f"{refusal.operation} is no tool: {refusal.why}")

@@ -77,6 +77,19 @@ async def test_an_openapi_document() -> None:
     assert asked.headers["authorization"] == "Bearer canary-token"
 
 
+async def test_an_openapi_document_without_its_key_is_one_line() -> None:
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, EXAMPLES / "openapi_document.py"),
+        env={},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, errors = await program.communicate()
+
+    assert (program.returncode, out) == (2, b"")
+    assert errors == b"openapi_document: No key: the variable SHOP_TOKEN is not set.\n"
+
+
 def test_each_example_stands_on_the_page() -> None:
     shown = set(re.findall(r"literalinclude\} \.\./examples/tools/(\w+\.py)", PAGE))
 
