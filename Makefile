@@ -228,6 +228,7 @@ SHOWN := ag-ui acp ui-stream $(AGENTS) $(MORE_AGENTS) $(WEIGHTS)
 
 .PHONY: demo
 demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai, or MODEL=local; ARGS="--port 8799" and so on
+	@$(if $(MODEL),$(if $(AGENT),echo "MODEL and AGENT exclude each other: with MODEL the agent is the agent runtime" >&2; exit 2))
 	@$(if $(filter-out $(SHOWN),$(AGENT)),echo "AGENT is one of: $(SHOWN)" >&2; exit 2)
 	@$(MAKE) --no-print-directory -s -j2 $(STAMP) $(if $(shell command -v npm),$(PAGE) $(SCRIPT)) $(patsubst %,.venv/agents/%/.stamp,$(FRAMEWORK:%-chat=%) $(patsubst local,$(WEIGHTS),$(filter local,$(MODEL))))
 	@exec env TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(MODEL:%=--model %) $(ARGS)

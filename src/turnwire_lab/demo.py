@@ -45,6 +45,9 @@ WITHOUT_MODEL: Final = (
     "With a model, and an agent whose process may be killed: make demo MODEL=local, or\n"
     "MODEL=anthropic:claude-sonnet-4-5 with its key in the environment."
 )
+KILLABLE: Final = (
+    'Under "Break something" the page can kill the agent\'s process: the turn that runs goes on.'
+)
 PROMPT: Final = (
     '{"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"what is 12*7?"}]}]}'
 )
@@ -116,6 +119,8 @@ async def demo(
         head = WITHOUT_MODEL
         if isinstance(agent, FrameworkAgent | RuntimeAgent):
             head = f"turnwire demo: an AI SDK chat before {agent.title}."
+        if isinstance(agent, RuntimeAgent) and page is not None:
+            head += f"\n{KILLABLE}"
         print(
             banner(stage.gateway.url, agent.url, stage.token, page, site, tries, head), flush=True
         )

@@ -79,6 +79,13 @@ def test_programs_that_debian_has_are_listed_in_order() -> None:
     assert lines == sorted(set(lines))
 
 
+def test_a_demo_with_a_model_has_no_other_agent() -> None:
+    ran = make("demo", "MODEL=local", "AGENT=pydantic-ai")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("MODEL and AGENT exclude each other: ")
+
+
 def test_what_is_run_of_the_environment_is_run_by_its_python() -> None:
     """The first line of a script has the path of its Python, which may be long or hold a space."""
     assert re.findall(r"\.venv/bin/(?!python\b)\S+", MAKEFILE) == []

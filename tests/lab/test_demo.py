@@ -86,6 +86,15 @@ async def test_the_page_is_there_if_it_was_built(demo: tuple[Process, dict[str, 
     assert "<title>turnwire demo</title>" in page.text
 
 
+async def test_the_agent_of_a_model_can_be_killed_in_the_page(tmp_path: Path) -> None:
+    demo, lines = await start_demo("--model", "llama-cpp:x", "--folder", str(tmp_path))
+    demo.terminate()
+    await demo.communicate()
+
+    is_built = (BUILT / "index.html").is_file()
+    assert ("kill the agent's process" in lines.get("Under", "")) == is_built
+
+
 async def test_the_chat_line_talks_to_it(demo: tuple[Process, dict[str, str]]) -> None:
     line = next(line for word, line in demo[1].items() if word.startswith("TURNWIRE_LAB_TOKEN="))
     token, *_, url, _, session = shlex.split(line)
