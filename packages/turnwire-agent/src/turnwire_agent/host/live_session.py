@@ -41,6 +41,8 @@ class LiveSession:
         self._frames = frames
         self._socket_bytes = socket_bytes
         self._sockets: dict[ServerConnection, str | None] = {}
+        self._large: dict[ServerConnection, int] = {}
+        """What waited when a frame was sent that alone is more than may wait. It may, and once."""
         self._asked: dict[str, ServerConnection] = {}
         """Which socket sent a prompt, by its prompt id, as long as the socket is here."""
         self._reading = asyncio.Lock()
@@ -53,7 +55,7 @@ class LiveSession:
 
     def join(self, socket: ServerConnection, user_id: str | None) -> None:
         """Send where the session stands, and from now on all that comes."""
-        broadcast([socket], init_frame(self.id, self.state, self._frames), text=True)
+        self.send(socket, init_frame(self.id, self.state, self._frames))
         if user_id is not None:
             self._broadcast(joined(user_id))
         self._sockets[socket] = user_id
@@ -61,6 +63,7 @@ class LiveSession:
     def leave(self, socket: ServerConnection) -> None:
         """Send nothing more."""
         self._sockets.pop(socket, None)
+        self._large.pop(socket, None)
         self._asked = {id_: each for id_, each in self._asked.items() if each is not socket}
 
     def asks(self, socket: ServerConnection, prompt_id: str) -> None:
@@ -70,6 +73,8 @@ class LiveSession:
     def send(self, socket: ServerConnection, frame: bytes) -> None:
         """Send something to one socket."""
         broadcast([socket], frame, text=True)
+        if len(frame) > self._socket_bytes:
+            self._excuse(socket)
 
     def apply(self, events: Sequence[Event], head: int) -> None:
         """Take events that are committed, and send them on.
@@ -133,9 +138,25 @@ class LiveSession:
     def _broadcast(self, frame: bytes) -> None:
         """Send a frame to all. It is framed once: what a server sends is not masked."""
         framed = text_frame(frame)
+        is_large = len(framed) > self._socket_bytes
         for socket in self._sockets:
             transport = socket.transport
-            if transport.get_write_buffer_size() > self._socket_bytes:
+            waiting = transport.get_write_buffer_size()
+            if self._large and socket in self._large:
+                waiting -= self._excused(socket, waiting)
+            if waiting > self._socket_bytes:
                 transport.abort()
             elif socket.state is State.OPEN:
                 transport.write(framed)
+                if is_large:
+                    self._excuse(socket)
+
+    def _excuse(self, socket: ServerConnection) -> None:
+        """Let a large frame wait. One after another may not: the first must have gone out."""
+        self._large.setdefault(socket, socket.transport.get_write_buffer_size())
+
+    def _excused(self, socket: ServerConnection, waiting: int) -> int:
+        """Return how many of the bytes that wait are there for a large frame."""
+        if waiting <= self._socket_bytes:  # it has gone out
+            return self._large.pop(socket)
+        return self._large[socket]

@@ -17,7 +17,7 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     pending_bytes: int = 256 * 1024
     """What of one turn may be on its way to the journal before its driver has to wait."""
     socket_bytes: int = 16 * 1024 * 1024
-    """What may wait for one socket before it is cut off."""
+    """What may wait for one socket before it is cut off. One frame that is larger may wait, too."""
     frame_bytes: int = 32 * 1024 * 1024
     """Longest frame that a gateway may send."""
     sockets: int = 10_000
