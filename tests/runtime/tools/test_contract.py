@@ -142,3 +142,8 @@ def test_there_are_not_too_many_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_failure_says_what_the_model_sees() -> None:
     assert str(ToolFailed("The file is locked.")) == "The file is locked."
+
+
+def test_nobody_is_asked_outside_of_a_turn() -> None:
+    with pytest.raises(RuntimeError, match="nobody can be asked here"):
+        CONTEXT.ask("Anybody?", options=["yes"])
