@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from runtime.journal.stores import Store, claimed, command, row
-from turnwire_agent.journal import memory
+from turnwire_agent.journal import memory, room
 from turnwire_agent.journal.port import (
+    SMALL_COMMAND_BYTES,
     Journal,
     LeaseLostError,
     TooManyCommandsError,
@@ -70,7 +71,7 @@ FEW = 20
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds of 20, where a store takes minutes to reach 1,000 on a busy machine."""
-    monkeypatch.setattr(memory, "COMMANDS_MAX", FEW)
+    monkeypatch.setattr(room, "COMMANDS_MAX", FEW)
     monkeypatch.setattr(memory, "TAKEN_IDS_MIN", FEW)
     monkeypatch.setattr(transactions, "COMMANDS_MAX", FEW)
     monkeypatch.setattr(transactions, "TAKEN_IDS_MIN", FEW)
@@ -88,6 +89,31 @@ async def test_a_session_has_room_for_so_many_commands(journal: Journal) -> None
 
     await journal.append(await claimed(journal, "s"), [], take=["c0"])
     assert await journal.put("s", command("more"))
+
+
+async def test_a_session_has_room_for_so_many_bytes(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "COMMANDS_BYTES_MAX", 10_000)
+    await journal.put("s", command("alone", b"1" * 20_000))
+    with pytest.raises(TooManyCommandsError):
+        await journal.put("s", command("more", b"1" * (SMALL_COMMAND_BYTES + 1)))
+    assert await journal.put("other", command("alone", b"1" * 20_000))
+
+    assert await journal.put("s", command("stop", b"1" * SMALL_COMMAND_BYTES))
+    await journal.append(await claimed(journal, "s"), [], take=["alone"])
+    rest = 10_000 - SMALL_COMMAND_BYTES
+    with pytest.raises(TooManyCommandsError):
+        await journal.put("s", command("more", b"1" * (rest + 1)))
+    assert await journal.put("s", command("more", b"1" * rest))
+
+
+async def test_of_the_commands_only_the_first_are_read(journal: Journal) -> None:
+    for id_ in "cab":
+        await journal.put("s", command(id_))
+
+    assert [each.id for each in await journal.commands("s", limit=2)] == ["c", "a"]
+    assert await journal.commands("never", limit=2) in ([], ())
 
 
 @pytest.mark.usefixtures("few")

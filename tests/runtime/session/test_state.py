@@ -250,3 +250,22 @@ def test_what_a_regenerated_answer_replaces_leaves_when_its_turn_begins() -> Non
 
     assert entries(*over, again) == ["e1", "e2"]
     assert entries(*over, again, e.TurnBegun(turn_id="t2", entry_id="e2")) == ["e2"]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "prompts", "size", "expected"),
+    [
+        ([], 0, 100, False),
+        ([], 1, 0, True),
+        ([e.Prompted(entry_id="e1", content="é" * 20)], 1, 100, False),
+        ([e.Prompted(entry_id="e1", content="é" * 20)], 2, 100, True),
+        ([e.Prompted(entry_id="e1", content="é" * 20)], 2, 99, False),
+    ],
+)
+def test_a_prompt_waits_if_it_has_room(
+    waiting: list[e.Event], prompts: int, size: int, *, expected: bool
+) -> None:
+    attached = e.Attachment("text/plain", "data:," + "x" * 14)
+    prompt = e.Prompted(entry_id="e2", content="x" * 40, attachments=(attached,))
+
+    assert folded(waiting).has_room(prompt, prompts=prompts, size=size) is expected

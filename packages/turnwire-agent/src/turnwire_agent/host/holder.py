@@ -41,6 +41,8 @@ from turnwire_agent.tools.run.raised import described
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 FAILED: Final = "The agent failed."
 TAKEOVERS_MAX: Final = 20
+COMMANDS_AT_ONCE: Final = 20
+"""Most commands that are read at once: each may be a prompt with files."""
 """Most processes that take a turn over, one after another, without any event of its driver.
 
 A loop gives up much earlier; this is for a driver that kills its process before it comes to that.
@@ -130,14 +132,17 @@ class Holder:
     # --- what the session is asked for -------------------------------------------------------
 
     async def _take_commands(self) -> None:
-        for each in await self._journal.commands(self._live.id):
-            match wanted(each):
-                case Prompted() as prompted:
-                    await self._prompt(prompted, each.id)
-                case AbortCommand() as abort:
-                    await self._abort(abort, each.id)
-                case AnswerCommand() as answer:
-                    await self._answer(answer, each.id)
+        while found := await self._journal.commands(self._live.id, limit=COMMANDS_AT_ONCE):
+            for each in found:
+                match wanted(each):
+                    case Prompted() as prompted:
+                        await self._prompt(prompted, each.id)
+                    case AbortCommand() as abort:
+                        await self._abort(abort, each.id)
+                    case AnswerCommand() as answer:
+                        await self._answer(answer, each.id)
+            if len(found) < COMMANDS_AT_ONCE:
+                return
 
     async def _prompt(self, prompted: Prompted, command: str) -> None:
         """Accept a prompt, unless its client sent the same message again: it has its turn."""
@@ -145,7 +150,9 @@ class Holder:
         event: Event = prompted
         if same is not None and prompted.prompt_id is not None:
             event = PromptRepeated(same.prompt.entry_id, prompted.prompt_id)
-        elif len(self._live.state.queue) >= self._settings.queue:
+        elif not self._live.state.has_room(
+            prompted, prompts=self._settings.queue, size=self._settings.queue_bytes
+        ):
             # Several replicas may have let it in at once. Whoever asked hears that it is no more.
             metrics.REFUSED_PROMPTS.labels("queue").inc()
             await self._write([prompted, PromptTakenBack(prompted.entry_id)], take=[command])

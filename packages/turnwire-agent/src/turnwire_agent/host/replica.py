@@ -219,7 +219,7 @@ class Replica:
             raise
         finally:
             session.holder = None
-        return session.again or bool(await self._journal.commands(id_))
+        return session.again or bool(await self._journal.commands(id_, limit=1))
 
     async def _give_back(self, lease: Lease) -> None:
         """Leave a session to others: a lease that nobody gives up is prolonged with the rest."""

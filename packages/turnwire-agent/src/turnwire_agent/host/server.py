@@ -185,10 +185,6 @@ class HostServer:
     async def _prompt(
         self, live: LiveSession, socket: ServerConnection, user: str | None, prompt: Prompt
     ) -> None:
-        if len(live.state.queue) >= self._settings.queue:
-            metrics.REFUSED_PROMPTS.labels("queue").inc()
-            live.send(socket, refused(TOO_MANY, prompt.prompt_id))
-            return
         prompted = Prompted(
             entry_id=f"prompt-{uuid4().hex}",
             prompt_id=prompt.prompt_id,
@@ -200,6 +196,12 @@ class HostServer:
             regenerate=prompt.regenerate,
             edit=prompt.edit,
         )
+        if not live.state.has_room(
+            prompted, prompts=self._settings.queue, size=self._settings.queue_bytes
+        ):
+            metrics.REFUSED_PROMPTS.labels("queue").inc()
+            live.send(socket, refused(TOO_MANY, prompt.prompt_id))
+            return
         if prompt.prompt_id is not None:
             live.asks(socket, prompt.prompt_id)
         command_id = _command_id(prompt.prompt_id)
@@ -208,11 +210,14 @@ class HostServer:
                 await self._put(live, prompted, command_id)
             except UnavailableError:  # it may be written: the same id is the same command
                 await self._put(live, prompted, command_id)
-        except (TooManyCommandsError, UnavailableError) as error:
+        except TooManyCommandsError:
+            LOGGER.warning("prompt: session=%s outcome=too-many-commands", live.id)
+            metrics.REFUSED_PROMPTS.labels("queue").inc()
+            live.send(socket, refused(TOO_MANY, prompt.prompt_id))
+        except UnavailableError as error:
             LOGGER.warning("prompt: session=%s outcome=not-kept: %s", live.id, error)
             metrics.REFUSED_PROMPTS.labels("journal").inc()
-            if isinstance(error, UnavailableError):
-                metrics.JOURNAL_ERRORS.inc()
+            metrics.JOURNAL_ERRORS.inc()
             live.send(socket, refused(NOT_KEPT, prompt.prompt_id))
 
     async def _put(self, live: LiveSession, wanted: Wanted, id_: str = "") -> None:

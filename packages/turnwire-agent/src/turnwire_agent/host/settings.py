@@ -14,6 +14,8 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     """Most sessions with sockets or turns at once."""
     queue: int = 100
     """Most prompts of one session that wait."""
+    queue_bytes: int = 64 * 1024 * 1024
+    """Most bytes of the prompts of one session that wait, with their files. One may be larger."""
     pending_bytes: int = 256 * 1024
     """What of one turn may be on its way to the journal before its driver has to wait."""
     socket_bytes: int = 16 * 1024 * 1024

@@ -23,9 +23,9 @@ from turnwire_agent.journal.port import (
     Lease,
     LeaseLostError,
     Row,
-    TooManyCommandsError,
     UnavailableError,
 )
+from turnwire_agent.journal.room import check_room
 
 
 class _Session(Struct):
@@ -88,8 +88,8 @@ class MemoryJournal:
         found = self._sessions.get(session, _Session())
         if command.id in found.commands or command.id in found.taken:
             return False
-        if len(found.commands) >= COMMANDS_MAX:
-            raise TooManyCommandsError
+        waiting = [*found.commands.values(), command]
+        check_room(command, number=len(waiting), size=sum(len(each.body) for each in waiting))
         found = self._changed(session)
         found.arrivals += 1
         found.commands[command.id] = replace(command, number=found.arrivals)
@@ -99,9 +99,9 @@ class MemoryJournal:
         self._followers.wake(session, commands=True)
         return True
 
-    async def commands(self, session: str) -> Sequence[Command]:
+    async def commands(self, session: str, *, limit: int = COMMANDS_MAX) -> Sequence[Command]:
         self._check(session)
-        return tuple(self._sessions.get(session, _Session()).commands.values())
+        return tuple(self._sessions.get(session, _Session()).commands.values())[:limit]
 
     async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:
         self._check(session, owner)

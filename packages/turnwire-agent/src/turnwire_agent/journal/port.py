@@ -19,6 +19,12 @@ from msgspec import Struct
 COMMANDS_MAX = 1_000
 """Most commands of one session that nobody has taken yet."""
 
+COMMANDS_BYTES_MAX = 64 * 1024 * 1024
+"""Most bytes of their bodies. One command alone may be larger."""
+
+SMALL_COMMAND_BYTES = 4_096
+"""A command of up to so many bytes has room beside all others: a turn can always be stopped."""
+
 TAKEN_IDS_MIN = 1_000
 """Ids of taken commands that are kept for each session: the newest, this many or up to
 `COMMANDS_MAX` more. An older one that is put again is a new command."""
@@ -40,7 +46,7 @@ class KeyTakenError(Exception):
 
 
 class TooManyCommandsError(Exception):
-    """The session has `COMMANDS_MAX` commands that nobody takes. Nothing was written."""
+    """The session has as many commands that nobody takes as it may. Nothing was written."""
 
 
 class NewerSchemaError(Exception):
@@ -155,8 +161,8 @@ class Journal(Protocol):
 
         """
 
-    async def commands(self, session: str) -> Sequence[Command]:
-        """Return the commands that nobody has taken, in the order of their arrival."""
+    async def commands(self, session: str, *, limit: int = COMMANDS_MAX) -> Sequence[Command]:
+        """Return the first commands that nobody has taken, in the order of their arrival."""
 
     async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:
         """Take the lease, if nobody has it. The epoch is one higher than any before.

@@ -35,6 +35,12 @@ def size_of(prompt: Prompted, parts: Iterable[Part] = (), messages: Transcript =
     return urls + sum(len(file.data) for file in _files(messages))
 
 
+def bytes_of(prompt: Prompted) -> int:
+    """About how many bytes a prompt has, with its files."""
+    text = prompt.content
+    return (len(text) if text.isascii() else len(text.encode())) + size_of(prompt)
+
+
 def missing(name: str = "") -> Text:
     """What a model is sent in the place of a file that is not there."""
     return Text(MISSING.format(name=f": {name}" if name else ""))

@@ -13,6 +13,7 @@ from turnwire_agent.session.events import (
     TurnBegun,
     TurnEnded,
 )
+from turnwire_agent.session.files import bytes_of
 from turnwire_agent.session.history import Exchange, History
 from turnwire_agent.session.parts import closed
 from turnwire_agent.session.running import RunningTurn
@@ -34,6 +35,20 @@ class SessionState:
     def queue(self) -> list[Prompted]:
         """The prompts that wait, the next one first."""
         return [exchange.prompt for exchange in self.history.queue]
+
+    def has_room(self, prompt: Prompted, *, prompts: int, size: int) -> bool:
+        """Whether a prompt may wait with those that do.
+
+        Args:
+            prompt: One that is not in the session yet.
+            prompts: Most that may wait.
+            size: Most bytes that they may have together. One alone may have more.
+
+        """
+        queue = self.queue
+        if not queue:
+            return prompts > 0
+        return len(queue) < prompts and sum(map(bytes_of, (*queue, prompt))) <= size
 
     def waiting(self, prompt_id: str) -> Prompted | None:
         """The prompt that waits and has this prompt id."""

@@ -9,7 +9,15 @@ import psycopg
 from turnwire_agent.journal.followers import Followers
 from turnwire_agent.journal.ids import checked
 from turnwire_agent.journal.polling import Poller, Position
-from turnwire_agent.journal.port import Appended, Change, Command, Effect, Lease, Row
+from turnwire_agent.journal.port import (
+    COMMANDS_MAX,
+    Appended,
+    Change,
+    Command,
+    Effect,
+    Lease,
+    Row,
+)
 from turnwire_agent.journal.postgres import one_statement, schema
 from turnwire_agent.journal.postgres.connection import Address, unavailable, unreachable
 from turnwire_agent.journal.postgres.lanes import Lanes
@@ -92,10 +100,10 @@ class PostgresJournal:
             return False
         return True
 
-    async def commands(self, session: str) -> Sequence[Command]:
+    async def commands(self, session: str, *, limit: int = COMMANDS_MAX) -> Sequence[Command]:
         checked(session)
         return await self._lanes.submit(
-            session, partial(transactions.commands, session), alone=True, repeatable=True
+            session, partial(transactions.commands, session, limit), alone=True, repeatable=True
         )
 
     async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:

@@ -44,13 +44,14 @@ returning number
 """
 
 WAITING: Final = """
-select count(*) from journal_command where session = :session and not taken and number > 0
+select count(*), coalesce(sum(length(body)), 0) from journal_command
+where session = :session and not taken and number > 0
 """
-"""With the number, though all are above 0: SQLite then counts in the index of those that wait."""
+"""With the number, though all are above 0: SQLite then looks in the index of those that wait."""
 
 COMMANDS: Final = """
 select id, kind, body, number from journal_command
-where session = :session and not taken order by number
+where session = :session and not taken order by number limit :limit
 """
 
 CLAIM: Final = """

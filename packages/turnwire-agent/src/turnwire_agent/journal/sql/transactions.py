@@ -17,8 +17,8 @@ from turnwire_agent.journal.port import (
     Lease,
     LeaseLostError,
     Row,
-    TooManyCommandsError,
 )
+from turnwire_agent.journal.room import check_room
 from turnwire_agent.journal.sql import statements as sql
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def put(session: str, command: Command) -> Transaction[int]:
     """Return the number of the command."""
     (arrived,) = yield [Query(sql.ARRIVE, {"session": session})]
     ((number,),) = arrived
-    new, ((waiting,),) = yield [
+    new, ((waiting, size),) = yield [
         Query(
             sql.PUT,
             {
@@ -74,13 +74,12 @@ def put(session: str, command: Command) -> Transaction[int]:
     ]
     if not new:
         raise KnownCommandError
-    if waiting > COMMANDS_MAX:
-        raise TooManyCommandsError
+    check_room(command, number=waiting, size=size)
     return int(number)
 
 
-def commands(session: str) -> Transaction[Sequence[Command]]:
-    (rows,) = yield [Query(sql.COMMANDS, {"session": session})]
+def commands(session: str, limit: int) -> Transaction[Sequence[Command]]:
+    (rows,) = yield [Query(sql.COMMANDS, {"session": session, "limit": limit})]
     return [
         Command(id=each, kind=kind, body=bytes(body), number=number)
         for each, kind, body, number in rows

@@ -12,7 +12,15 @@ from pathlib import Path
 from turnwire_agent.journal.followers import Followers
 from turnwire_agent.journal.ids import checked
 from turnwire_agent.journal.polling import Poller, Position
-from turnwire_agent.journal.port import Appended, Change, Command, Effect, Lease, Row
+from turnwire_agent.journal.port import (
+    COMMANDS_MAX,
+    Appended,
+    Change,
+    Command,
+    Effect,
+    Lease,
+    Row,
+)
 from turnwire_agent.journal.sql import transactions
 from turnwire_agent.journal.sql.transactions import KnownCommandError, Query, Transaction
 from turnwire_agent.journal.sqlite.file import JournalFile, Synchronous
@@ -85,9 +93,9 @@ class SqliteJournal:
             return False
         return True
 
-    async def commands(self, session: str) -> Sequence[Command]:
+    async def commands(self, session: str, *, limit: int = COMMANDS_MAX) -> Sequence[Command]:
         checked(session)
-        return await self._reader.submit(transactions.commands(session))
+        return await self._reader.submit(transactions.commands(session, limit))
 
     async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:
         checked(session, owner)
