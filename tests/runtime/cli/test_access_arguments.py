@@ -75,8 +75,8 @@ async def test_what_does_not_fit_together_is_one_line(capsys: Captured, tmp_path
         (TERMS[:2], 2, "--token-issuer and --token-audience are of --token-jwks"),
         (("--token-jwks", "http://us.example/", *TERMS), 2, "a key set is at an https: URL"),
         ((*jwks, *TERMS, "--token-leeway-s", "301"), 2, "clocks are 0 to 300 s apart"),
-        ((*jwks, *TERMS), 1, f"{empty}: it has no key that verifies tokens"),
-        (("--token-jwks", "nowhere", *TERMS), 1, "nowhere: there is no such file"),
+        ((*jwks, *TERMS), 2, f"token_jwks: {empty}: it has no key that verifies tokens"),
+        (("--token-jwks", "nowhere", *TERMS), 2, "token_jwks: nowhere: there is no such file"),
     ):
         assert await run(*MODEL, *words) == code, words
         out, err = capsys.readouterr()

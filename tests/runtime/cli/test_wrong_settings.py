@@ -27,6 +27,10 @@ WRONG: Final[dict[tuple[str, ...], str]] = {
     ("--journal-file", "empty"): "journal_file: a journal is memory, sqlite:PATH or postgresql://",
     ("--journal-file", "bytes"): "journal_file: bytes: no UTF-8",
     ("--key-file", "nowhere"): "key_file: there is no file nowhere that can be read",
+    ("--key-file", "folder"): "key_file: there is no file folder that can be read",
+    ("--token-jwks", "no", "--token-issuer", "", "--token-audience", ""): (
+        "token_jwks: no: there is no such file"
+    ),
     ("--openapi", 'a={document="b", address="http://c"}'): (
         "openapi.a.document: there is no file b"
     ),

@@ -58,8 +58,8 @@ async def tokens(arguments: argparse.Namespace, client: httpx.AsyncClient) -> To
         client: Reads a key set that is at a URL.
 
     Raises:
-        UsageError: The arguments do not fit together, or there is no token in the file.
-        NoTokensError: The key set is a file without keys, or an extra is missing.
+        UsageError: The arguments do not fit together, or their file has no token, or no keys.
+        NoTokensError: An extra is missing.
     """
     if arguments.token_jwks:
         return await _signed(arguments, client)
@@ -98,6 +98,6 @@ async def _signed(arguments: argparse.Namespace, client: httpx.AsyncClient) -> T
     except NoKeySetError as error:
         # A server may be there in a moment. A file that is wrong stays so.
         if not is_url:
-            raise NoTokensError(f"{where}: {error}") from None
+            raise UsageError(f"token_jwks: {where}: {error}") from None
         print(f"--token-jwks: {error}; requests get 503 until it is there", file=sys.stderr)
     return signed

@@ -115,7 +115,7 @@ def asked(name: str, arguments: argparse.Namespace) -> Asked:
     )
     header = KEY_HEADERS[model.shape]
     if arguments.key_file:
-        if not os.access(arguments.key_file, os.R_OK):
+        if not (os.access(arguments.key_file, os.R_OK) and arguments.key_file.is_file()):
             raise UsageError(f"key_file: there is no file {arguments.key_file} that can be read")
         credential = ApiKey(KeyFile(arguments.key_file), header)
         return Asked(model, credential, f"the file {arguments.key_file}")
