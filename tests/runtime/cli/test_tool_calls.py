@@ -2,7 +2,7 @@ import pytest
 
 from turnwire_agent.cli.tool_calls import results
 from turnwire_agent.llm.transcript import Assistant, Call, Result, Text
-from turnwire_agent.tools.contract import Tools
+from turnwire_agent.tools.contract import Context, Effect, Tools
 from turnwire_agent.tools.functions import tool
 from turnwire_agent.tools.names import WireNames
 
@@ -50,3 +50,30 @@ async def test_a_call_that_needs_approval_runs_if_somebody_allows_it(
     assert found.results == (result,)
     assert asked == ['May half run with {"number": 7}?']
     assert lines == ([reported] if reported else [])
+
+
+async def test_a_call_has_the_key_that_its_tool_makes() -> None:
+    @tool(effect=Effect.KEYED, key=lambda order: order)
+    def pay(order: str, context: Context) -> str:
+        return f"{order} by {context.key}"
+
+    @tool(effect=Effect.KEYED)
+    def own(order: str, context: Context) -> str:
+        return f"{order} by {context.key}"
+
+    async def allowed(_: str) -> bool | None:
+        raise AssertionError("nobody is asked")
+
+    calls = (
+        Call("c1", "pay", '{"order": "o7"}'),
+        Call("c2", "pay", '{"order": ""}'),
+        Call("c3", "own", '{"order": "o7"}'),
+    )
+    names = WireNames({"pay": "pay", "own": "own"})
+    found = await results(Assistant(calls), Tools([pay, own]), names, print, allowed)
+
+    assert [each.content for each in found.results] == [
+        (Text("o7 by o7"),),
+        (Text("Not run: the tool makes no valid key of these arguments."),),
+        (Text("o7 by c3"),),
+    ]

@@ -2,16 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runtime.drivers.kept_journal import KeptJournal
 from runtime.drivers.model_agent import calls, playing, results, says
 from runtime.host.hosted import Frame, Socket
-from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Appended, Journal
-from turnwire_agent.journal.sqlite.journal import SqliteJournal
 from turnwire_agent.loop import words
 from turnwire_agent.loop.limits import Limits
 from turnwire_agent.tools.contract import Context, Effect, NoAnswer, Tool
@@ -22,28 +20,12 @@ OPTIONS = ("red", "blue")
 UNANSWERED = "Nobody answered the question in time."
 
 
-class Kept(MemoryJournal):
-    """One that outlives the replicas on it."""
-
-    async def aclose(self) -> None:
-        return
-
-
-class Slow(Kept):
+class Slow(KeptJournal):
     """One whose commits take a while."""
 
     async def append(self, *written: Any, **more: Any) -> Appended:
         await asyncio.sleep(0.15)
         return await super().append(*written, **more)
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Journal]:
-    """Opens journals on one and the same data."""
-    if request.param == "memory":
-        kept = Kept()
-        return lambda: kept
-    return lambda: SqliteJournal(tmp_path / "journal.db", synchronous="normal")
 
 
 def painter(
@@ -114,7 +96,7 @@ async def test_a_run_after_a_crash_has_the_answers_that_there_are(
 
 
 async def test_another_question_is_not_given_the_answer_of_the_first() -> None:
-    kept = Kept()
+    kept = KeptJournal()
     async with playing([PAINT], [painter()], journal=kept) as play, play.host.socket() as socket:
         await socket.ask("Go")
         await answered(socket, "Which colour for the door?", "red")
@@ -133,7 +115,7 @@ async def test_another_question_is_not_given_the_answer_of_the_first() -> None:
 
 
 async def test_the_question_of_a_call_that_is_not_run_again_is_closed() -> None:
-    kept = Kept()
+    kept = KeptJournal()
     once = painter(Effect.ONCE)
     async with playing([PAINT], [once], journal=kept) as play, play.host.socket() as socket:
         await socket.ask("Go")
@@ -220,7 +202,7 @@ async def test_a_question_expires_before_the_tool_does() -> None:
         assert caught == [UNANSWERED]
 
 
-@pytest.mark.parametrize("journal", [Kept(), Slow()])
+@pytest.mark.parametrize("journal", [KeptJournal(), Slow()])
 async def test_a_question_that_nobody_waits_for_is_closed_with_its_call(journal: Journal) -> None:
     """Also if it is still on its way to the journal."""
     kept: list[Context] = []

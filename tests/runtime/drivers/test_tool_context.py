@@ -2,34 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 
 from runtime.drivers.model_agent import calls, playing, results, says
-from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Journal
-from turnwire_agent.journal.sqlite.journal import SqliteJournal
 from turnwire_agent.tools.contract import Context, Effect, Tool
 from turnwire_agent.tools.functions import tool
 
 REFUND = calls(("c1", "refund", '{"order": "o7", "amount": 1}'))
-
-
-class Kept(MemoryJournal):
-    """One that outlives the replicas on it."""
-
-    async def aclose(self) -> None:
-        return
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Journal]:
-    """Opens journals on one and the same data."""
-    if request.param == "memory":
-        kept = Kept()
-        return lambda: kept
-    return lambda: SqliteJournal(tmp_path / "journal.db", synchronous="normal")
 
 
 def refunds(made: list[str], seen: list[Context], *, hangs: bool = False) -> Tool:
