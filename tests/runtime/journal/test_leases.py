@@ -1,5 +1,7 @@
 """Who may append: claims, epochs, renewals, releases, and the end of a lease."""
 
+import time
+
 import pytest
 
 from runtime.journal.stores import Store, claimed, command, eventually, row
@@ -14,8 +16,23 @@ async def test_one_owner_has_the_lease(store: Store) -> None:
     lease = await first.claim("s", "a", 60)
     refused = await second.claim("s", "b", 60)
 
-    assert lease == Lease("s", "a", 1)
+    assert lease is not None
+    assert (lease.session, lease.owner, lease.epoch) == ("s", "a", 1)
     assert refused is None
+
+
+async def test_a_lease_says_when_it_was_taken_by_the_clock_that_says_what_is_due(
+    journal: Journal,
+) -> None:
+    lease = await claimed(journal, "s")
+    assert lease.at is not None
+    assert abs(lease.at - time.time()) < 60
+
+    await journal.append(lease, [], release=True, wake_at=lease.at)
+    assert await journal.due() == ["s"]
+    again = await claimed(journal, "s")
+    assert again.at is not None
+    assert again.at >= lease.at
 
 
 async def test_who_claims_again_loses_the_older_lease(journal: Journal) -> None:
@@ -84,7 +101,8 @@ async def test_a_released_lease_is_anybodys_and_no_longer_its_owners(journal: Jo
 
     with pytest.raises(LeaseLostError):
         await journal.append(lease, [row()])
-    assert await journal.claim("s", "b", 60) == Lease("s", "b", lease.epoch + 1)
+    newer = await claimed(journal, "s", "b")
+    assert (newer.session, newer.owner, newer.epoch) == ("s", "b", lease.epoch + 1)
 
 
 async def test_a_lease_of_a_session_that_never_was_is_lost(journal: Journal) -> None:

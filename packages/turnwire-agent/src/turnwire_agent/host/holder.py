@@ -40,10 +40,10 @@ from turnwire_agent.tools.run.raised import described
 
 LOGGER: Final = logging.getLogger("turnwire_agent.host")
 FAILED: Final = "The agent failed."
-TAKEOVERS_MAX: Final = 20
 COMMANDS_AT_ONCE: Final = 20
 """Most commands that are read at once: each may be a prompt with files."""
 """Most processes that take a turn over, one after another, without any event of its driver.
+TAKEOVERS_MAX: Final = 20
 
 A loop gives up much earlier; this is for a driver that kills its process before it comes to that.
 """
@@ -69,6 +69,8 @@ class Holder:
         self._settings = settings
         self._clock = clock
         self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
+        self._store_ahead = 0.0 if lease.at is None else lease.at - clock()
+        """Seconds from our clock to that of the store, which says when a session is due."""
         self._woken = asyncio.Event()
         self._leaving = False
         self._releasing = False
@@ -190,11 +192,11 @@ class Holder:
         running = self._live.state.running
         if running is None:
             return
-        now = self._clock()
+        now, store_now = self._clock(), self._store_now()
         events = [
             QuestionClosed(turn_id=running.turn_id, question_id=asked.question_id, at=now)
             for asked in running.open_questions
-            if asked.expires_at is not None and asked.expires_at <= now
+            if asked.expires_at is not None and asked.expires_at <= store_now
         ]
         if events:
             await self._write(events)
@@ -362,7 +364,7 @@ class Holder:
     async def _wait(self) -> None:
         """Until a driver is done, a command may have come, or a question expires."""
         expires_at = self._next_expiry()
-        timeout = None if expires_at is None else max(0.0, expires_at - self._clock())
+        timeout = None if expires_at is None else max(0.0, expires_at - self._store_now())
         try:
             async with asyncio.timeout(timeout):
                 await self._woken.wait()
@@ -372,6 +374,10 @@ class Holder:
             raise LeaseLostError
 
     def _next_expiry(self) -> float | None:
+    def _store_now(self) -> float:
+        """The clock of the store: whoever claims a session that is due finds it due, too."""
+        return self._clock() + self._store_ahead
+
         """When the first of the open questions expires."""
         running = self._live.state.running
         asked = running.open_questions if running else ()

@@ -112,7 +112,7 @@ class MemoryJournal:
         found.owner = owner
         found.epoch += 1
         found.due_at = now + lease_s
-        return Lease(session, owner, found.epoch)
+        return Lease(session, owner, found.epoch, now)
 
     async def renew(self, owner: str, lease_s: float) -> frozenset[str]:
         self._check(owner)

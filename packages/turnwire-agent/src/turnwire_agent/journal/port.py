@@ -101,6 +101,8 @@ class Lease(Struct, frozen=True):
     session: str
     owner: str
     epoch: int
+    at: float | None = None
+    """When it was taken, by the clock of the store; None: it has the clock of this process."""
 
 
 class Appended(Struct, frozen=True):

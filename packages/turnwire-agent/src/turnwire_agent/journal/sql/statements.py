@@ -62,7 +62,7 @@ on conflict (id) do update set
 where journal_session.owner is null
     or journal_session.owner = excluded.owner
     or journal_session.due_at <= :now
-returning epoch
+returning epoch, :now
 """
 
 RENEW: Final = """

@@ -88,7 +88,7 @@ def commands(session: str, limit: int) -> Transaction[Sequence[Command]]:
 
 def claim(session: str, owner: str, lease_s: float) -> Transaction[Lease | None]:
     (rows,) = yield [Query(sql.CLAIM, {"session": session, "owner": owner, "lease_s": lease_s})]
-    return Lease(session, owner, rows[0][0]) if rows else None
+    return Lease(session, owner, *rows[0]) if rows else None
 
 
 def renew(owner: str, lease_s: float) -> Transaction[frozenset[str]]:
