@@ -13,6 +13,9 @@ from runtime.llm.call.called import ANSWER
 from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, response, sends
 
 Captured = pytest.CaptureFixture[str]
+NOT_STARTED: Final = (
+    "the server is not connected: its program cannot be started: No such file or directory"
+)
 FAULTY: Final = TESTS / "runtime/mcp/faulty_server.py"
 SHOP: Final = {
     "openapi": "3.1.0",
@@ -80,7 +83,7 @@ async def test_what_is_not_there_is_told_and_the_rest_is_looked_at(
     out, errors = capsys.readouterr()
     assert out.splitlines() == ["openai:gpt: speaks chat with https://api.openai.com/v1"]
     assert errors.splitlines() == [
-        "mcp files: the server is not connected: its program cannot be started (FileNotFoundError)",
+        f"mcp files: {NOT_STARTED}",
         "journal: there is no folder no",
         "listen: the host 'no host' is unknown",
         "openai:gpt: No key: the variable OPENAI_API_KEY is not set.",

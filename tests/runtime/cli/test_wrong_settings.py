@@ -27,6 +27,7 @@ WRONG: Final[dict[tuple[str, ...], str]] = {
     ("--journal-file", "empty"): "journal_file: a journal is memory, sqlite:PATH or postgresql://",
     ("--journal-file", "bytes"): "journal_file: bytes: no UTF-8",
     ("--key-file", "nowhere"): "key_file: there is no file nowhere that can be read",
+    ("--key-file", "empty"): "key_file: No key: the file empty is empty.",
     ("--key-file", "folder"): "key_file: there is no file folder that can be read",
     ("--token-jwks", "no", "--token-issuer", "", "--token-audience", ""): (
         "token_jwks: no: there is no such file"

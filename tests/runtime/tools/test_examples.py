@@ -61,7 +61,8 @@ async def test_an_mcp_server_that_is_not_there() -> None:
     ran = await run("mcp_server", SHOP_COMMAND="/no/such/program")
 
     assert ran == (
-        "shop: the server is not connected: its program cannot be started (FileNotFoundError)\n"
+        "shop: the server is not connected: its program cannot be started: "
+        "No such file or directory\n"
     )
 
 

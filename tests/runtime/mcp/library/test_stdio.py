@@ -105,7 +105,7 @@ async def test_a_program_that_is_not_there_is_a_problem() -> None:
         (problem,) = (await servers.snapshot()).problems
 
     assert problem.why == (
-        "the server is not connected: its program cannot be started (FileNotFoundError)"
+        "the server is not connected: its program cannot be started: No such file or directory"
     )
 
 

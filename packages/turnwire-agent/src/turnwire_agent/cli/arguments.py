@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 from turnwire_agent.llm.credentials.api_key import ApiKey, NoKey
 from turnwire_agent.llm.credentials.key_file import KeyFile
 from turnwire_agent.llm.credentials.key_header import KEY_HEADERS
-from turnwire_agent.llm.credentials.port import Credential
+from turnwire_agent.llm.credentials.port import Credential, CredentialError
 from turnwire_agent.llm.credentials.sources import KeyVariable
 from turnwire_agent.llm.model import Model, Quirks, ShapeName
 from turnwire_agent.llm.providers import PROVIDERS
@@ -42,11 +42,28 @@ class UsageError(Exception):
 class Asked:
     """A model, its credential, and where its key is looked for."""
 
-    def __init__(self, model: Model, credential: Credential, key: str) -> None:
+    def __init__(
+        self, model: Model, credential: Credential, key: str, *, from_file: bool = False
+    ) -> None:
         self.model = model
         self.credential = credential
         self.key = key
         """As `the variable OPENAI_API_KEY`; empty if none is sent."""
+        self._from_file = from_file
+
+    async def check_key(self) -> None:
+        """Look whether there is a key, if one is needed.
+
+        Raises:
+            UsageError: The file that is named for it has none.
+            CredentialError: Another place has none.
+        """
+        try:
+            await self.credential.headers()
+        except CredentialError as error:
+            if self._from_file:
+                raise UsageError(f"key_file: {error}") from error
+            raise
 
     @property
     def name(self) -> str:
@@ -118,7 +135,7 @@ def asked(name: str, arguments: argparse.Namespace) -> Asked:
         if not (os.access(arguments.key_file, os.R_OK) and arguments.key_file.is_file()):
             raise UsageError(f"key_file: there is no file {arguments.key_file} that can be read")
         credential = ApiKey(KeyFile(arguments.key_file), header)
-        return Asked(model, credential, f"the file {arguments.key_file}")
+        return Asked(model, credential, f"the file {arguments.key_file}", from_file=True)
     variable = arguments.key_variable
     if not variable and known and not arguments.base_url:
         variable = known.key_variable

@@ -145,7 +145,7 @@ def _providers() -> Iterator[str]:
 async def _model(who: Asked, tools: Tools, client: Client, *, trial: bool) -> AsyncIterator[Line]:
     yield True, f"speaks {who.model.shape} with {who.model.base_url}"
     try:
-        await who.credential.headers()
+        await who.check_key()
     except CredentialError as error:
         yield False, str(error)
         return

@@ -84,7 +84,7 @@ async def _model_driver(agent: Agent, own: Tools, client: Client, stack: AsyncEx
         model, answers = agent.answers.model, agent.answers
     else:
         who = model_of(agent)
-        await who.credential.headers()  # a key that is not there is told before the first turn
+        await who.check_key()  # a key that is not there is told before the first turn
         model, answers = who.model, ProviderAnswers(who.credential, CallSettings(client=client))
     servers = await servers_of(agent, stack)
     thread = ToolThread()

@@ -64,7 +64,8 @@ class StdioTransport:
                 start_new_session=True,  # so that what it starts ends with it
             )
         except (OSError, ValueError) as exc:
-            raise GoneError(f"its program cannot be started ({type(exc).__name__})") from exc
+            why = (isinstance(exc, OSError) and exc.strerror) or type(exc).__name__
+            raise GoneError(f"its program cannot be started: {why}") from exc
         received, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         to_send, sent = anyio.create_memory_object_stream[SessionMessage](WAITING_MAX)
         self._streams = (received, to_read, to_send, sent)
