@@ -140,6 +140,6 @@ async def test_what_is_left_open_by_a_stop_is_unknown_and_what_models_used_is_ke
         await socket.send("abort", promptId="p1")
         end = await socket.until("message.finalize")
         assert end["usage"] == {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}
-        effect = await journal.effect("k1")
+        effect = await journal.effect(effects.key("s1", end["turnId"], "c1"))
         assert effect is not None
         assert effect.state == "unknown"

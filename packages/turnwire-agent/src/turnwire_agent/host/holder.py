@@ -14,16 +14,14 @@ from uuid import uuid4
 from turnwire_agent import metrics
 from turnwire_agent.host.commands import AbortCommand, AnswerCommand, wanted
 from turnwire_agent.host.driver import Driver, Ended, Parked
+from turnwire_agent.host.left_open import left_open
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.host.turn import HostTurn
 from turnwire_agent.host.writer import Extra, Writer
-from turnwire_agent.journal.port import Effect, Journal, Lease, LeaseLostError
-from turnwire_agent.loop.calls import effects
+from turnwire_agent.journal.port import Journal, Lease, LeaseLostError
 from turnwire_agent.loop.usage import total
 from turnwire_agent.session.events import (
-    CallBegun,
-    CallEnded,
     Event,
     Prompted,
     PromptRepeated,
@@ -42,8 +40,8 @@ LOGGER: Final = logging.getLogger("turnwire_agent.host")
 FAILED: Final = "The agent failed."
 COMMANDS_AT_ONCE: Final = 20
 """Most commands that are read at once: each may be a prompt with files."""
-"""Most processes that take a turn over, one after another, without any event of its driver.
 TAKEOVERS_MAX: Final = 20
+"""Most processes that take a turn over, one after another, without any event of its driver.
 
 A loop gives up much earlier; this is for a driver that kills its process before it comes to that.
 """
@@ -68,9 +66,9 @@ class Holder:
         self._driver = driver
         self._settings = settings
         self._clock = clock
-        self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
         self._store_ahead = 0.0 if lease.at is None else lease.at - clock()
         """Seconds from our clock to that of the store, which says when a session is due."""
+        self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
         self._woken = asyncio.Event()
         self._leaving = False
         self._releasing = False
@@ -289,21 +287,12 @@ class Holder:
         events = running.events if running else ()
         used = total(each.usage for each in events if isinstance(each, StepEnded))
         stopped = Ended(reason="canceled", finish_reason="other", usage=used)
-        await self._write_end(stopped, Extra(take=[command], effects=self._left_open(events)))
+        await self._write_end(
+            stopped, Extra(take=[command], effects=left_open(self._live.id, events))
+        )
         self._task = self._turn = None
         if task is not None:
             await self._wait_for(task)
-
-    def _left_open(self, events: Sequence[Event]) -> tuple[Effect, ...]:
-        """The effects of calls that run, and of whose outcome nobody will hear."""
-        ended = {each.call_id for each in events if isinstance(each, CallEnded)}
-        begun = [each for each in events if isinstance(each, CallBegun)]
-        return tuple(
-            effect
-            for each in begun
-            if each.call_id not in ended
-            for effect in effects.left_open(self._live.id, each)
-        )
 
     async def _write_end(self, ended: Ended, extra: Extra | None = None) -> None:
         await self._writer.flush()
@@ -354,6 +343,8 @@ class Holder:
         await self._writer.end()
 
     def _lose(self, error: Exception) -> None:
+        if self._is_lost:  # the renewal has said so, and a write on its way hears of it, too
+            return
         metrics.LEASES_LOST.inc()
         LOGGER.warning("session: session=%s outcome=lease-lost: %s", self._live.id, error)
         self._is_lost = True
@@ -373,11 +364,11 @@ class Holder:
         if self._is_lost:
             raise LeaseLostError
 
-    def _next_expiry(self) -> float | None:
     def _store_now(self) -> float:
         """The clock of the store: whoever claims a session that is due finds it due, too."""
         return self._clock() + self._store_ahead
 
+    def _next_expiry(self) -> float | None:
         """When the first of the open questions expires."""
         running = self._live.state.running
         asked = running.open_questions if running else ()
