@@ -147,7 +147,7 @@ def test_the_lab_needs_both_others_of_its_own_version_and_they_need_none(
     assert not [each for each in gateway | agent if each.startswith("turnwire")]
     without_extras = {each for each in agent if "extra ==" not in each}
     assert without_extras == {
-        "httpcore<2,>=1.0.9",
+        "h11<1,>=0.16",
         "httpx<1,>=0.28",
         "msgspec>=0.22",
         "prometheus-client>=0.26",

@@ -20,6 +20,7 @@ from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.host.turn import HostTurn
 from turnwire_agent.host.writer import Extra, Writer
 from turnwire_agent.journal.port import Journal, Lease, LeaseLostError
+from turnwire_agent.light_event import LightEvent
 from turnwire_agent.loop.usage import total
 from turnwire_agent.session.events import (
     Event,
@@ -69,7 +70,7 @@ class Holder:
         self._store_ahead = 0.0 if lease.at is None else lease.at - clock()
         """Seconds from our clock to that of the store, which says when a session is due."""
         self._writer = Writer(journal, lease, committed=live.apply, lost=self._lose)
-        self._woken = asyncio.Event()
+        self._woken = LightEvent()
         self._leaving = False
         self._releasing = False
         """Whether the lease is being given up. The store may have done that already."""

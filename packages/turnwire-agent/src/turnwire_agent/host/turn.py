@@ -1,6 +1,5 @@
 """One turn in the hands of a driver."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,6 +8,7 @@ from msgspec import Raw, Struct
 
 from turnwire_agent.host.writer import Extra, Writer
 from turnwire_agent.journal.port import Effect, LeaseLostError
+from turnwire_agent.light_event import LightEvent
 from turnwire_agent.llm.transcript import Transcript
 from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import Event, Prompted
@@ -37,7 +37,7 @@ class HostTurn:
         self._running = running
         self._writer = writer
         self._pending_bytes = pending_bytes
-        self._changed = asyncio.Event()
+        self._changed = LightEvent()
         self._over = False
 
     @property

@@ -21,6 +21,7 @@ from turnwire_agent.journal.port import (
     Row,
     UnavailableError,
 )
+from turnwire_agent.light_event import LightEvent
 from turnwire_agent.session.codec import encode
 from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import Event, Streamed
@@ -100,7 +101,7 @@ class Writer:
         self._lost = lost
         self._waiting: list[_Write | _Added] = []
         self._size = 0
-        self._room = asyncio.Event()
+        self._room = LightEvent()
         self._task: asyncio.Task[None] | None = None
         """Commits, from the first write to the end of the lease."""
         self._wanted: asyncio.Future[None] | None = None

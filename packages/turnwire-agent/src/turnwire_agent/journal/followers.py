@@ -1,9 +1,9 @@
 """Who waits for changes of which session, in the event loop of this process."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 from turnwire_agent.journal.port import Change
+from turnwire_agent.light_event import LightEvent
 
 
 class _Follower:
@@ -11,7 +11,7 @@ class _Follower:
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
-        self.changed = asyncio.Event()
+        self.changed = LightEvent()
         self.rows = False
         self.commands = False
 
@@ -33,7 +33,7 @@ class Followers:
     def __init__(self) -> None:
         self._followers: dict[str, set[_Follower]] = {}
         self._closed = False
-        self._wanted = asyncio.Event()
+        self._wanted = LightEvent()
 
     async def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         """Yield at once, then after each `wake`; several may be one. It ends with `close`.

@@ -14,6 +14,9 @@ Synchronous = Literal["full", "normal"]
 WAL_BYTES_KEPT: Final = 64 * 2**20
 """The write-ahead log shrinks to this once what is in it has been carried over."""
 
+CACHE_KIB: Final = 512
+"""Of the pages that each connection keeps. The system has the file in its memory as well."""
+
 
 class JournalFile:
     """Where the journal is, and how careful it is.
@@ -88,6 +91,7 @@ class JournalFile:
         self._use_wal(database)
         database.execute(f"pragma synchronous = {self._synchronous}")
         database.execute(f"pragma journal_size_limit = {WAL_BYTES_KEPT}")
+        database.execute(f"pragma cache_size = -{CACHE_KIB}")
         schema.make(database)
 
     def _use_wal(self, database: sqlite3.Connection) -> None:

@@ -10,8 +10,8 @@ import httpx
 
 from turnwire_agent import __version__
 from turnwire_agent.llm.call.failed_error import FailedError
+from turnwire_agent.llm.call.http1.transport import Transport
 from turnwire_agent.llm.call.limits import Limits
-from turnwire_agent.llm.call.network import Transport
 
 Client = httpx.AsyncClient
 
