@@ -138,6 +138,7 @@ async def test_flags_of_the_server_are_an_agent_without_a_file(capsys: Captured)
     for flags in (
         ("--listen", "127.0.0.1:0"),
         ("--limits-steps", "3"),
+        ("--host-private",),
         ("--journal", "sqlite:turnwire-agent.db"),
         ("--openapi", 'a={document="none.json", address="http://c"}'),
     ):

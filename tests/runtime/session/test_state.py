@@ -269,3 +269,15 @@ def test_a_prompt_waits_if_it_has_room(
     prompt = e.Prompted(entry_id="e2", content="x" * 40, attachments=(attached,))
 
     assert folded(waiting).has_room(prompt, prompts=prompts, size=size) is expected
+
+
+def test_a_session_is_of_the_first_user_who_sent_a_prompt() -> None:
+    asked = [
+        e.Prompted(entry_id=f"e{number}", user_id=user_id)
+        for number, user_id in enumerate([None, "ann", "bob"])
+    ]
+
+    assert folded(asked[:1]).is_of("bob")
+    assert folded(asked).is_of("ann")
+    assert not folded(asked).is_of("bob")
+    assert not folded(asked).is_of(None)

@@ -174,7 +174,8 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             if not _NAME.fullmatch(name):
                 raise SettingsError(_no_name(name))
         for name in self.host.__struct_fields__:
-            if not getattr(self.host, name) > 0:
+            value = getattr(self.host, name)
+            if not isinstance(value, bool) and not value > 0:
                 raise SettingsError(f"host.{name}: more than 0")
 
 

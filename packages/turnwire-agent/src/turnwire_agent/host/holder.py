@@ -136,6 +136,10 @@ class Holder:
         while found := await self._journal.commands(self._live.id, limit=COMMANDS_AT_ONCE):
             for each in found:
                 match wanted(each):
+                    case asked if self._settings.private and not self._live.state.is_of(
+                        asked.user_id
+                    ):  # it came before the session was anybody's
+                        await self._write([], take=[each.id])
                     case Prompted() as prompted:
                         await self._prompt(prompted, each.id)
                     case AbortCommand() as abort:

@@ -11,6 +11,7 @@ from typing import Final
 from websockets.asyncio.server import ServerConnection, broadcast
 from websockets.protocol import State
 
+from turnwire_agent.host.settings import HostSettings
 from turnwire_agent.host.text_frames import text_frame
 from turnwire_agent.journal.port import Journal
 from turnwire_agent.session.codec import event_of
@@ -32,14 +33,15 @@ class LiveSession:
     """
 
     def __init__(
-        self, session_id: str, journal: Journal, frames: Frames, *, socket_bytes: int
+        self, session_id: str, journal: Journal, frames: Frames, settings: HostSettings
     ) -> None:
         self.id = session_id
         self.state = SessionState()
         self.head = 0
         self._journal = journal
         self._frames = frames
-        self._socket_bytes = socket_bytes
+        self._socket_bytes = settings.socket_bytes
+        self._private = settings.private
         self._sockets: dict[ServerConnection, str | None] = {}
         self._large: dict[ServerConnection, int] = {}
         """What waited when a frame was sent that alone is more than may wait. It may, and once."""
@@ -99,11 +101,19 @@ class LiveSession:
                 self._repeat(event)
             elif isinstance(event, Prompted):
                 self._asked.pop(event.prompt_id or "", None)
+                if self._private:
+                    self._leave_to_owner()
 
     def hang_up(self) -> None:
         """Close all sockets: nothing more can be told of this session."""
         for socket in self._sockets:
             socket.transport.abort()
+
+    def _leave_to_owner(self) -> None:
+        """Close the sockets of other users, who came before the session was anybody's."""
+        for socket, user_id in self._sockets.items():
+            if not self.state.is_of(user_id):
+                socket.transport.abort()
 
     async def catch_up(self) -> None:
         """Read what others have written since.

@@ -113,9 +113,7 @@ class Replica:
         if session is None:
             if len(self._sessions) >= self._settings.sessions:
                 raise FullError
-            live = LiveSession(
-                session_id, self._journal, self._frames, socket_bytes=self._settings.socket_bytes
-            )
+            live = LiveSession(session_id, self._journal, self._frames, self._settings)
             session = self._sessions[session_id] = _Session(live)
         session.users += 1
         try:
@@ -125,6 +123,18 @@ class Replica:
         finally:
             session.users -= 1
             self._forget(session)
+
+    async def is_of(self, session_id: str, user_id: str | None) -> bool:
+        """Whether a session is this user's, or may become it.
+
+        Raises:
+            FullError: there are too many.
+            UnavailableError: of the store.
+            NewerEventError: a newer program has written in this session.
+
+        """
+        async with self.session(session_id) as live:
+            return live.state.is_of(user_id)
 
     async def put(self, session_id: str, id_: str, wanted: Wanted) -> None:
         """Ask a session for something. It is committed when this returns.
@@ -143,9 +153,7 @@ class Replica:
         if session is None:
             if len(self._sessions) >= self._settings.sessions:
                 return  # it is due, and looked for again
-            live = LiveSession(
-                session_id, self._journal, self._frames, socket_bytes=self._settings.socket_bytes
-            )
+            live = LiveSession(session_id, self._journal, self._frames, self._settings)
             session = self._sessions[session_id] = _Session(live)
         if session.holder is not None:
             session.holder.wake()

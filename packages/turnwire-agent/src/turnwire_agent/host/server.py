@@ -41,6 +41,7 @@ KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT",
 """A peer is gone after a minute of silence and one without an answer: seconds, and tries."""
 TOO_MANY: Final = "Too many prompts wait"
 NOT_KEPT: Final = "The prompt could not be kept"
+NO_SESSION: Final = "no such session\n"
 NOT_READ: Final = "The prompt cannot be read"
 
 
@@ -96,7 +97,7 @@ class HostServer:
             return socket.respond(probed, "")
         session_id, route, role = _asked_for(request)
         if not SESSION_ID.fullmatch(session_id):
-            return socket.respond(404, "no such session\n")
+            return socket.respond(404, NO_SESSION)
         if len(request.headers.get_all("authorization")) > 1:
             return socket.respond(400, "two tokens\n")
         headers = {name.lower(): value for name, value in request.headers.raw_items()}
@@ -108,6 +109,13 @@ class HostServer:
                 response.headers[name] = value
             return response
         user = caller.user or _named_user(headers)
+        if self._settings.private:
+            try:
+                is_theirs = await self._replica.is_of(session_id, user)
+            except (FullError, UnavailableError, BrokenEventError, NewerEventError):
+                return socket.respond(503, "try again later\n")
+            if not is_theirs:
+                return socket.respond(404, NO_SESSION)
         if route == "access":
             return _json(socket, {"role": "collaborator", "userId": user})
         if role != "client":

@@ -16,6 +16,8 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     """Most prompts of one session that wait."""
     queue_bytes: int = 64 * 1024 * 1024
     """Most bytes of the prompts of one session that wait, with their files. One may be larger."""
+    private: bool = False
+    """A session is of the first user who sends a prompt. For any other user there is none."""
     pending_bytes: int = 256 * 1024
     """What of one turn may be on its way to the journal before its driver has to wait."""
     socket_bytes: int = 16 * 1024 * 1024

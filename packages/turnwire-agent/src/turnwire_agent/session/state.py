@@ -25,11 +25,17 @@ __all__ = ["RunningTurn", "SessionState"]
 class SessionState:
     """A session. One turn runs at a time; the other prompts wait in their order."""
 
-    __slots__ = ("history", "running")
+    __slots__ = ("history", "owner", "running")
 
     def __init__(self) -> None:
         self.history = History()
         self.running: RunningTurn | None = None
+        self.owner: str | None = None
+        """The first user who sent a prompt."""
+
+    def is_of(self, user_id: str | None) -> bool:
+        """Whether the session is this user's, or nobody's yet."""
+        return self.owner in {None, user_id}
 
     @property
     def queue(self) -> list[Prompted]:
@@ -69,6 +75,7 @@ class SessionState:
         match event:
             case Prompted():
                 self.history.add(event)
+                self.owner = self.owner or event.user_id
             case PromptTakenBack(entry_id):
                 if (exchange := self.history.waiting(entry_id)) is not None:
                     self.history.remove(exchange)

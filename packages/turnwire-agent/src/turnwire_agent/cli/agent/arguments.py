@@ -50,7 +50,7 @@ def flags() -> Iterator[Flag]:
         group = field.type
         for inner in structs.fields(group):
             text = field_texts(group).get(inner.name, "")
-            yield Flag(f"{field.name}.{inner.name}", text, inner.default)
+            yield Flag(f"{field.name}.{inner.name}", text, inner.default, inner.type is bool)
 
 
 def add_agent(parser: argparse.ArgumentParser) -> None:
