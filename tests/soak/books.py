@@ -27,6 +27,7 @@ _NEVER_ASKED: Final = {
     "unreachable",
     "interrupted",
     "client_gone",
+    "abandoned",
     "failed",
     "silent",
     "expired",
