@@ -10,7 +10,7 @@ from turnwire_agent.host.writer import Extra, Writer
 from turnwire_agent.journal.port import Effect, LeaseLostError
 from turnwire_agent.light_event import LightEvent
 from turnwire_agent.llm.transcript import Transcript
-from turnwire_agent.session.deltas import Delta
+from turnwire_agent.session.deltas import Delta, TextAdded
 from turnwire_agent.session.events import Event, Prompted
 from turnwire_agent.session.running import RunningTurn
 
@@ -49,7 +49,8 @@ class HostTurn:
         return len(self._running.parts)
 
     def add(self, delta: Delta) -> None:
-        _check_json(delta)
+        if not isinstance(delta, TextAdded):
+            _check_json(delta)
         if not self._over:
             self._writer.add(self.turn_id, delta)
 

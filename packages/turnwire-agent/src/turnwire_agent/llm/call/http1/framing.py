@@ -7,7 +7,9 @@ from typing import Final, Protocol
 LINE_BYTES_MAX: Final = 16_384
 """Of a line that gives the size of a chunk, with its extensions, and of all lines of a trailer."""
 
-_SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;.*)?[ \t]*")
+_DIGITS: Final = b"0123456789abcdefABCDEF"
+_DIGITS_MAX: Final = 15
+_SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,%d})(?:;.*)?[ \t]*" % _DIGITS_MAX)
 _CRLF: Final = b"\r\n"
 _LF: Final = b"\n"
 _LINE, _END_OF_CHUNK, _TRAILER = 0, -1, -2
@@ -131,10 +133,12 @@ class Chunked:
 
     def _take(self, line: bytes) -> None:
         if self._left == _LINE:
-            found = _SIZE.fullmatch(line)
-            if found is None:
-                raise FramingError("no size of a chunk")
-            self._left = int(found[1], 16) or _TRAILER
+            if line.strip(_DIGITS) or not 0 < len(line) <= _DIGITS_MAX:  # nearly never
+                found = _SIZE.fullmatch(line)
+                if found is None:
+                    raise FramingError("no size of a chunk")
+                line = found[1]
+            self._left = int(line, 16) or _TRAILER
         elif self._left == _END_OF_CHUNK:
             if line:
                 raise FramingError("a chunk is longer than its size")
