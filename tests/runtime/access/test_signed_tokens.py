@@ -12,7 +12,6 @@ from runtime.generate.served import model, refused, serving
 from runtime.llm.call.called import ANSWER
 from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends
 from turnwire_agent.access import signed_tokens
-from turnwire_agent.access.access import Caller
 from turnwire_agent.access.key_set import KeySet
 from turnwire_agent.access.public_keys import Terms
 from turnwire_agent.access.refusal import RefusedError
@@ -43,7 +42,7 @@ async def test_no_forgery_is_taken(algorithm: str) -> None:
     others = [signer(each, 3).jwk(f"other-{each}") for each in (*ASYMMETRIC, "ES384", "Ed448")]
     tokens = verifier(*others, secret, ours(algorithm))
 
-    assert await tokens.caller(good(algorithm)) == Caller("u1")
+    assert (await tokens.caller(good(algorithm))).user == "u1"
     for name, token in forged(algorithm, ELSEWHERE).items():
         with pytest.raises(RefusedError) as raised:
             await tokens.caller(token)
@@ -64,7 +63,7 @@ async def test_why_a_token_is_refused_is_told() -> None:
     fits: dict[str, Any] = {"iss": "https://issuer.example", "aud": ["other", "agent"]}
     now = int(time.time())
 
-    assert await tokens.caller(good("ES256", **fits)) == Caller("u1")
+    assert (await tokens.caller(good("ES256", **fits))).user == "u1"
     for wrong, why in (
         ({"exp": now - 1}, "has expired"),
         ({"exp": None}, "lacks a claim"),
@@ -149,3 +148,13 @@ async def test_a_server_asks_for_them_and_no_token_is_in_its_log(
     assert "outcome=refused" in caplog.text
     assert not [part for token in given for part in token.split(".") if part in caplog.text]
     assert key_set(ours()).decode() not in caplog.text
+
+
+async def test_a_caller_is_good_until_the_token_expires_by_the_clock_of_the_issuer() -> None:
+    tokens = verifier(ours(), terms=Terms("", "", 5.0))
+    soon = int(time.time()) + 100
+
+    assert (await tokens.caller(good("ES256", exp=soon))).expires_at == soon + 5
+    never = (await tokens.caller(good("ES256", exp=10**400))).expires_at
+    assert never is not None
+    assert never > soon

@@ -26,6 +26,8 @@ class Caller(Struct, frozen=True):
 
     user: str | None = None
     """The subject of a signed token; None if nothing in the token names a user."""
+    expires_at: float | None = None
+    """Unix time from which on the token is good no more; None if it does not expire."""
 
 
 NOBODY: Final = Caller()

@@ -28,6 +28,8 @@ LEEWAY_S_MAX: Final = 300.0
 TOKEN_CHARS: Final = 16 * 1024
 
 _CHALLENGE: Final = {"www-authenticate": 'Bearer error="invalid_token"'}
+_FAR: Final = 2**40
+"""Seconds that no clock of ours reaches. A token may name any number."""
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 """Half of a pair, which JSON can hold and UTF-8 cannot."""
 
@@ -96,7 +98,9 @@ class SignedTokens:
         for key in keys:
             if key.algorithm == header.alg:
                 try:
-                    return Caller(_subject(key.claims(token, self._terms)))
+                    claims = key.claims(token, self._terms)
+                    expires_at = min(int(claims["exp"]), _FAR) + self._terms.leeway_s
+                    return Caller(_subject(claims), expires_at)
                 except OtherKeyError:
                     continue
                 except BadTokenError as error:

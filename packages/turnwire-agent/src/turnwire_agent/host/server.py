@@ -1,5 +1,6 @@
 """The WebSocket server: one session for each socket, as `v2` has it."""
 
+import asyncio
 import hashlib
 import logging
 import re
@@ -20,6 +21,7 @@ from turnwire_agent import metrics
 from turnwire_agent.access.access import Access, Caller
 from turnwire_agent.access.refusal import RefusedError
 from turnwire_agent.host.commands import AbortCommand, AnswerCommand, Wanted
+from turnwire_agent.host.expiring import EXPIRED, Expiring
 from turnwire_agent.host.live_session import LiveSession
 from turnwire_agent.host.replica import FullError, Replica
 from turnwire_agent.host.settings import HostSettings
@@ -63,11 +65,14 @@ class HostServer:
         self._server: Server | None = None
         self._callers: WeakKeyDictionary[ServerConnection, Caller] = WeakKeyDictionary()
         """Of the sockets that were let in. Some of them never open."""
+        self._expiring = Expiring()
+        self._closing: asyncio.Task[None] | None = None
         self._open = 0
         """How many sockets are open."""
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._replica)
+        self._closing = asyncio.create_task(self._expiring.run())
         self._server = await serve(
             self._serve,
             sock=self._listening,
@@ -84,6 +89,8 @@ class HostServer:
     async def __aexit__(self, *_: object) -> None:
         """Take no more prompts, give up the leases, and close the sockets."""
         assert self._server is not None
+        assert self._closing is not None
+        self._closing.cancel()
         # Not its `close`, which counts once, and would wait for gateways to leave.
         self._server.server.close()
         await self._stack.aclose()
@@ -122,7 +129,7 @@ class HostServer:
             return socket.respond(400, "role must be client\n")
         if self._open >= self._settings.sockets:
             return socket.respond(503, "too many sockets\n")
-        self._callers[socket] = Caller(user)
+        self._callers[socket] = Caller(user, caller.expires_at)
         return None
 
     async def _serve(self, socket: ServerConnection) -> None:
@@ -136,7 +143,8 @@ class HostServer:
 
     async def _converse(self, socket: ServerConnection) -> None:
         assert socket.request is not None
-        user = self._callers.pop(socket, Caller()).user
+        caller = self._callers.pop(socket, Caller())
+        user = caller.user
         session_id = _asked_for(socket.request)[0]
         for head in (socket.request, socket.response):
             if head is not None:
@@ -145,11 +153,14 @@ class HostServer:
         try:
             async with self._replica.session(session_id) as live:
                 live.join(socket, user)
+                if caller.expires_at is not None:
+                    self._expiring.add(socket, live, caller.expires_at)
                 try:
                     with suppress(ConnectionClosed):
                         async for data in socket:
                             await self._take(live, socket, user, data)
                 finally:
+                    self._expiring.remove(socket)
                     live.leave(socket)
         except FullError:
             await socket.close(CloseCode.TRY_AGAIN_LATER)
@@ -169,6 +180,10 @@ class HostServer:
     ) -> None:
         """Ask the session for what a frame asks."""
         match parse(data):
+            case Prompt() | Answer() | Unreadable() as asked if self._expiring.has_expired(socket):
+                if not isinstance(asked, Answer):
+                    live.send(socket, refused(EXPIRED, asked.prompt_id))
+                await socket.close(CloseCode.POLICY_VIOLATION, EXPIRED)
             case Prompt() as prompt:
                 await self._prompt(live, socket, user, prompt)
             case Abort(turn_id=turn_id, prompt_id=prompt_id):
