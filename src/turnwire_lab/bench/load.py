@@ -17,6 +17,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     spellings: int = 1
     """How many frames carry each delta: one, or two that repeat each other."""
     tools: int = 0
+    output: int = 0
+    """Bytes of the output of each tool; 0: a few."""
     noise: int = 0
     """Bytes beside each delta that no client is shown, on a wire that has such."""
     hold: bool = False
@@ -30,7 +32,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     def words(self) -> str:
         words = f"n={self.deltas} s={self.size} r={self.rate:g} b={self.batch}"
         words = f"{words} spellings={self.spellings} tools={self.tools} noise={self.noise}"
-        return f"{words} hold={self.hold:d}"
+        return f"{words} output={self.output} hold={self.hold:d}"
 
 
 MARK = "bench "

@@ -5,16 +5,16 @@
 // A handshake whose path has `/hostile-` is handed on, head and connection, to the datagram socket
 // at the path SOCKET: whoever reads there is the agent of that session.
 //
-// WebSocket under any path: the `v2` wire, or `session-agent` where the path says so. A prompt
-// whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as finished
-// records, POST /ag-ui or /openai-chat as events of that wire; POST /go lets turns that are held go
-// on; GET /stats tells what happened so far.
+// WebSocket under any path: the `v2` wire, or `session-agent` or `acp` where the path says so. A
+// prompt whose text is a plan (common.h) starts a turn. Plain HTTP: POST /sse streams a turn as
+// finished records, POST /ag-ui or /openai-chat as events of that wire; POST /go lets turns that are
+// held go on; GET /stats tells what happened so far. A session `history-N` has an `init` of N messages.
 #define _GNU_SOURCE
 #include <sys/un.h>
 
 #include "connection.h"
 
-enum { EVENTS = 512, IN_MAX_BYTES = 1 << 20 };
+enum { EVENTS = 512, IN_MAX_BYTES = 1 << 20, HISTORY_MAX = 100000 };
 
 static struct {
   unsigned long long sockets, open, held, deltas, turns, lost, aborts;
@@ -93,12 +93,13 @@ static void finish(struct connection *c) {
 static void start_turn(struct connection *c, const char *json, size_t length) {
   static unsigned long long count;
   struct turn *turn = &c->turn;
-  *turn = (struct turn){.wire = c->wire};
+  *turn = (struct turn){.wire = c->wire, .request = request_of(json, length)};
   if (!read_plan(json, length, &turn->plan)) return;
   snprintf(turn->id, sizeof turn->id, "turn-%08llx", ++count);
   field(json, length, c->wire == AG_UI ? "runId" : "promptId", turn->prompt_id,
         sizeof turn->prompt_id);
-  field(json, length, "threadId", turn->thread_id, sizeof turn->thread_id);
+  field(json, length, c->wire == ACP ? "sessionId" : "threadId", turn->thread_id,
+        sizeof turn->thread_id);
   field(json, length, "content", turn->text, sizeof turn->text);
   turn->is_open = true;
   stats.open++;
@@ -191,15 +192,20 @@ static bool take_request(struct connection *c) {
     return true;
   }
   if (accept_key(head, key)) {
+    const char *history = strstr(head, "/history-");
     bool offers = strcasestr(head, "sec-websocket-protocol:") != NULL;
     c->state = WEBSOCKET;
-    c->wire = strstr(head, "/session-agent") ? SESSION_AGENT : V2;
+    c->wire = strstr(head, "/session-agent") ? SESSION_AGENT : strstr(head, "/acp/") ? ACP : V2;
     stats.sockets++;
     print(&c->out, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
           "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n%s\r\n", key,
           offers ? "Sec-WebSocket-Protocol: valet\r\n" : "");
+    long messages = history ? atol(history + strlen("/history-")) : -1;
     take(&c->in, (size_t)(body - head));
-    tell_hello(&c->out, c->wire);
+    if (messages >= 0 && messages <= HISTORY_MAX)
+      tell_history(&c->out, messages);
+    else
+      tell_hello(&c->out, c->wire);
     return true;
   }
   const char *said = strcasestr(head, "content-length:");
@@ -213,11 +219,37 @@ static bool take_request(struct connection *c) {
   return true;
 }
 
+// One message of a gateway on the wire `acp`. A session that it knows goes on by `session/resume`.
+static void take_message(struct connection *c, const char *json, size_t length) {
+  static unsigned long long made;
+  char method[32];
+  long request = request_of(json, length);
+  field(json, length, "method", method, sizeof method);
+  if (!strcmp(method, "session/prompt")) {
+    if (!c->turn.is_open) start_turn(c, json, length);
+  } else if (!strcmp(method, "session/cancel")) {
+    stats.aborts++;
+    if (!c->turn.is_open) return;
+    tell_stop(&c->out, &c->turn, "cancelled");
+    end_turn(c);
+  } else if (!strcmp(method, "initialize")) {
+    tellf(&c->out, ACP, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"protocolVersion\":1,"
+          "\"agentCapabilities\":{\"sessionCapabilities\":{\"resume\":{}}}}}", request);
+  } else if (!strcmp(method, "session/new")) {
+    tellf(&c->out, ACP, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"sessionId\":"
+          "\"session-%08llx\"}}", request, ++made);
+  } else if (!strcmp(method, "session/resume")) {
+    tellf(&c->out, ACP, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{}}", request);
+  }
+}
+
 // One frame of a gateway. False: the connection is of no more use.
 static bool take_frame(struct connection *c, const struct frame *frame) {
   switch (frame->opcode) {
     case TEXT:
-      if (memmem(frame->data, frame->length, "\"type\":\"abort\"", 14)) {
+      if (c->wire == ACP) {
+        take_message(c, frame->data, frame->length);
+      } else if (memmem(frame->data, frame->length, "\"type\":\"abort\"", 14)) {
         stats.aborts++;
         if (c->turn.is_open) end_turn(c);
       } else if (!c->turn.is_open) {

@@ -110,13 +110,14 @@ static inline void all_descriptors(void) {
 // A turn's plan stands in the text of its prompt: `bench n=100 s=20 r=50`.
 // n: deltas; s: bytes of each; r: deltas a second, 0 as fast as they go; b: frames a write then;
 // hold: wait for POST /go after the first delta; spellings: frames that carry each delta; tools: calls;
+// output: bytes of the output of each call;
 // noise: bytes beside each delta that no client is shown, on a wire that has such.
 #define MARK "bench "
 
 enum { SIZE_MAX_BYTES = 1 << 20, HEAD_BYTES = 20 };
 
 struct plan {
-  long deltas, size, batch, spellings, tools, noise;
+  long deltas, size, batch, spellings, tools, output, noise;
   double rate;
   bool hold;
 };
@@ -142,8 +143,10 @@ static inline bool read_plan(const char *text, size_t length, struct plan *plan)
   plan->batch = (long)word(from, end, "b=", 32);
   plan->spellings = (long)word(from, end, "spellings=", 1);
   plan->tools = (long)word(from, end, "tools=", 0);
+  plan->output = (long)word(from, end, "output=", 0);
   plan->noise = (long)word(from, end, "noise=", 0);
   plan->hold = word(from, end, "hold=", 0) > 0;
   return plan->deltas > 0 && plan->size >= HEAD_BYTES && plan->size <= SIZE_MAX_BYTES &&
-         plan->batch > 0 && plan->noise <= SIZE_MAX_BYTES;
+         plan->batch > 0 && plan->noise <= SIZE_MAX_BYTES && plan->output >= 0 &&
+         plan->output <= SIZE_MAX_BYTES;
 }

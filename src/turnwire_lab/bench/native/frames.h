@@ -4,7 +4,7 @@
 #include "websocket.h"
 
 // The last one: finished records, for a plain proxy.
-enum wire { V2, SESSION_AGENT, AG_UI, OPENAI_CHAT, READY_MADE };
+enum wire { V2, SESSION_AGENT, ACP, AG_UI, OPENAI_CHAT, READY_MADE };
 
 // Whether what is told are events, without a name.
 static inline bool is_event(enum wire wire) { return wire == AG_UI || wire == OPENAI_CHAT; }
@@ -12,7 +12,7 @@ static inline bool is_event(enum wire wire) { return wire == AG_UI || wire == OP
 // Whether a turn is the body of a response, in chunks, and not frames of a WebSocket.
 static inline bool is_chunked(enum wire wire) { return wire == READY_MADE || is_event(wire); }
 
-enum { ID_BYTES = 64, TEXT_BYTES = 512 };
+enum { ID_BYTES = 64, TEXT_BYTES = 512, HISTORY_TEXT_BYTES = 200 };
 
 struct turn {
   enum wire wire;
@@ -22,7 +22,8 @@ struct turn {
   uint64_t due_ns, period_ns;
   char id[24];
   char prompt_id[ID_BYTES];  // on the wire AG_UI: the run's id
-  char thread_id[ID_BYTES];
+  char thread_id[ID_BYTES];  // on the wire ACP: the session's id
+  long request;              // on the wire ACP: what the end of the turn answers
   char text[TEXT_BYTES];  // of the prompt, still escaped
   struct spelling {
     char before[192], after[96];
@@ -76,6 +77,22 @@ static void tell_hello(struct buffer *out, enum wire wire) {
   "{\"id\":\"chatcmpl-%s\",\"object\":\"chat.completion.chunk\",\"created\":1790000000," \
   "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"
 
+// `init` of a session of so many messages, each of 200 characters: prompts and answers in turn.
+static void tell_history(struct buffer *out, long messages) {
+  static struct buffer init;
+  init.start = init.end = 0;
+  print(&init, "{\"type\":\"init\",\"session\":{\"id\":\"bench\",\"status\":\"running\",\"messages\":[");
+  for (long i = 0; i < messages; i++) {
+    print(&init, "%s{\"id\":\"m%ld\",\"role\":\"%s\"," CHANNEL ",\"parts\":[{\"type\":\"text\",\"text\":\"",
+          i ? "," : "", i, i % 2 ? "assistant" : "user");
+    put(&init, filler, HISTORY_TEXT_BYTES);
+    print(&init, "\"}%s]}", i % 2 ? ",{\"type\":\"finish\",\"reason\":\"end_turn\"}" : "");
+  }
+  print(&init, "]},\"data\":{\"runnerBusy\":false}}");
+  put_frame_head(out, TEXT, waiting(&init));
+  put(out, init.data, waiting(&init));
+}
+
 static void tell_start(struct buffer *out, struct turn *turn) {
   const char *id = turn->id;
   switch (turn->wire) {
@@ -98,6 +115,11 @@ static void tell_start(struct buffer *out, struct turn *turn) {
             "\"role\":\"assistant\",\"content\":\"\",\"parts\":[]," CHANNEL "}}", id);
       spell(&turn->spellings[0], "{\"type\":\"chunk\",\"content\":\"", id,
             "\",\"messageId\":\"%s\"," CHANNEL "}");
+      break;
+    case ACP:
+      spell(&turn->spellings[0], "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{"
+            "\"sessionId\":\"%s\",\"update\":{\"sessionUpdate\":\"agent_message_chunk\","
+            "\"content\":{\"type\":\"text\",\"text\":\"", turn->thread_id, "\"}}}}");
       break;
     case AG_UI:
       tellf(out, AG_UI, "{\"type\":\"RUN_STARTED\",\"threadId\":\"%s\",\"runId\":\"%s\"}",
@@ -130,9 +152,20 @@ static void tell_tool(struct buffer *out, const struct turn *turn, long number) 
       "\"running\",\"args\":{\"expression\":\"2+2\"}",
       "\"completed\",\"args\":{\"expression\":\"2+2\"},\"result\":{\"value\":4}",
   };
-  for (size_t i = 0; i < 3 && turn->wire == V2; i++)
-    tellf(out, V2, "{\"type\":\"message.part.tool-update\",\"turnId\":\"%s\",\"callId\":\"c%ld\","
-          "\"toolName\":\"calculator\",\"status\":%s}", turn->id, number, states[i]);
+  char head[TEXT_BYTES];
+  static const char result[] = "\"completed\",\"result\":\"";
+  for (size_t i = 0; i < 3 && turn->wire == V2; i++) {
+    bool is_long = i == 2 && turn->plan.output;
+    size_t length = (size_t)snprintf(
+        head, sizeof head,
+        "{\"type\":\"message.part.tool-update\",\"turnId\":\"%s\",\"callId\":\"c%ld\","
+        "\"toolName\":\"calculator\",\"status\":%s", turn->id, number, is_long ? result : states[i]);
+    size_t output = is_long ? (size_t)turn->plan.output : 0;
+    put_frame_head(out, TEXT, length + output + (is_long ? 2 : 1));
+    put(out, head, length);
+    put(out, filler, output);
+    put(out, is_long ? "\"}" : "}", is_long ? 2 : 1);
+  }
 }
 
 // What real servers say beside a delta, and no client is shown: half of the noise in an event of its
@@ -185,6 +218,12 @@ static void tell_delta(struct buffer *out, struct turn *turn, uint64_t now) {
   }
 }
 
+// A turn of `acp` is a request, and its end the response.
+static void tell_stop(struct buffer *out, const struct turn *turn, const char *reason) {
+  tellf(out, ACP, "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"stopReason\":\"%s\"}}",
+        turn->request, reason);
+}
+
 static void tell_end(struct buffer *out, const struct turn *turn) {
   const char *id = turn->id;
   switch (turn->wire) {
@@ -198,6 +237,9 @@ static void tell_end(struct buffer *out, const struct turn *turn) {
             "\"reason\":\"end_turn\"}]," CHANNEL "}}", id);
       tellf(out, SESSION_AGENT, "{\"type\":\"status\",\"data\":{\"runnerBusy\":false,"
             "\"messageId\":\"prompt-%s\"}}", id);
+      break;
+    case ACP:
+      tell_stop(out, turn, "end_turn");
       break;
     case AG_UI:
       tellf(out, AG_UI, "{\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"%s\"}", id);
@@ -233,4 +275,14 @@ static bool field(const char *json, size_t length, const char *name, char *out, 
   memcpy(out, at, (size_t)(to - at));
   out[to - at] = 0;
   return true;
+}
+
+// The id of a request of JSON-RPC. 0: there is none.
+static inline long request_of(const char *json, size_t length) {
+  static const char key[] = "\"id\":";
+  const char *at = memmem(json, length, key, sizeof key - 1), *end = json + length;
+  long id = 0;
+  if (!at) return id;
+  for (at += sizeof key - 1; at < end && *at >= '0' && *at <= '9'; at++) id = 10 * id + *at - '0';
+  return id;
 }
