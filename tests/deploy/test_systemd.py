@@ -1,7 +1,8 @@
-"""The unit: known keys, little exposure, enough time, and a gateway that lives under it."""
+"""The units: known keys, little exposure, enough time, an end of starts, a gateway under one."""
 
 import ctypes
 import re
+import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from turnwire.config.settings import Settings
 pytestmark = pytest.mark.timeout(180)
 
 UNIT: Final = DEPLOY / "systemd/turnwire.service"
+AGENT: Final = DEPLOY / "systemd/turnwire-agent.service"
 EXPOSURE: Final = 15
 """Tenths of systemd's scale from 0 to 10. What is left: it is on the network, and sees files."""
 
@@ -67,6 +69,30 @@ def test_it_has_the_time_and_the_descriptors_that_its_turns_need() -> None:
     )
     assert takes_s <= number("TimeoutStopSec") <= takes_s + 60
     assert number("LimitNOFILE") > 2 * Settings().max_streams
+
+
+@pytest.mark.sockets
+def test_an_agent_waits_for_its_journal_and_not_for_settings_that_are_wrong(tmp_path: Path) -> None:
+    unit = AGENT.read_text(encoding="utf-8")
+    (final,) = re.findall(r"^RestartPreventExitStatus=(\d+)$", unit, re.MULTILINE)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    journal = tmp_path / "journal"
+    serve = [Path(sys.prefix) / "bin/turnwire-agent", "serve", DEPLOY / "systemd/agent.toml"]
+    for name in ("agent_token", "model_key"):
+        (tmp_path / name).write_text("0123456789abcdef0123456789abcdef\n")
+        serve += [f"--{name.split('_')[1]}-file", tmp_path / name]
+    serve += ["--journal-file", journal]
+
+    journal.write_text(f"postgresql://nobody@127.0.0.1:{port}/none\n")
+    absent, _, why_absent = run(serve)
+    journal.write_text("none\n")
+    wrong, _, why_wrong = run(serve)
+
+    assert absent not in {0, int(final)}, why_absent
+    assert "Postgres" in why_absent
+    assert wrong == int(final), why_wrong
+    assert "StartLimitIntervalSec=0" in unit  # so that only the exit code ends its starts
 
 
 @pytest.mark.sockets
