@@ -12,7 +12,8 @@ PROXIES := .venv/.proxies
 PEERS := src/turnwire_lab/bench/peers/node
 BENCH := .venv/.bench $(PEERS)/node_modules/.stamp
 READERS := src/turnwire_lab/bench/peers/models
-MODEL_CALLS := .venv/bench/pydantic-ai/.stamp .venv/bench/litellm/.stamp
+PEERS_OF_MODELS := litellm openai-agents pydantic-ai
+MODEL_CALLS := $(PEERS_OF_MODELS:%=.venv/bench/%/.stamp)
 BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
 BENCH_AGENT = $(PY) -m turnwire_lab bench --only agent-loop agent-turns agent-memory agent-open --rounds 3 --raw build/bench/agent-loop --publish docs/pictures/bench/agent-loop
 SESSION := clients/session
@@ -654,7 +655,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --only-binary :all: $(GRADER)/requirements.in -o $(GRADER)/requirements.txt
 	$(LOCK) --only-binary :all: $(WITNESSES)/requirements.in -o $(WITNESSES)/requirements.txt
 	$(LOCK) --only-binary :all: $(MODELS)/requirements.in -o $(MODELS)/requirements.txt
-	for peer in litellm pydantic-ai; do \
+	for peer in $(PEERS_OF_MODELS); do \
 	  $(LOCK) --only-binary :all: $(READERS)/$$peer.in -o $(READERS)/$$peer.txt || exit; \
 	done
 

@@ -9,7 +9,7 @@ from turnwire_lab.bench.agent_loop.cases import JOURNALS, KILLED, MEMORY, TURNS_
 from turnwire_lab.bench.agent_loop.stamps import STAMP_CHARS, ages_us, stamp
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.model_calls import readers
-from turnwire_lab.bench.model_calls.readers import PYDANTIC_AI, RUNTIME
+from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI_AGENTS, PYDANTIC_AI, RUNTIME
 from turnwire_lab.bench.modes import MODES
 from turnwire_lab.bench.modes.agent_loop import AGENT_LOOP_MODES
 from turnwire_lab.bench.modes.agent_sessions import AGENT_SESSION_MODES
@@ -43,6 +43,8 @@ def test_turns_are_whole_with_each_journal(run: Run, mode: str) -> None:
     assert [each.contender for each in run.rounds] == [*JOURNALS]
     assert [each.void for each in run.rounds] == [None] * len(JOURNALS)
     assert all(each.figures["us_per_chunk"] > 0 for each in run.rounds)
+    peers = {PYDANTIC_AI, OPENAI_AGENTS, LITELLM}
+    assert set(run.absent) == (peers if mode == "agent-loop" else set())
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,7 @@ def test_each_figure_has_its_row() -> None:
 
     add("agent-loop", "burst", MEMORY, us_per_chunk=20.0)
     add("agent-loop", "burst", PYDANTIC_AI, us_per_chunk=100.0)
+    add("agent-loop", "burst", OPENAI_AGENTS, us_per_chunk=200.0)
     add("agent-turns", TURNS_CASE, MEMORY, us_per_chunk=60.0, added_p50_ms=1.0, added_p99_ms=11.0)
     add("agent-memory", "parked", RUNTIME, kb_per_turn=4.0)
     add("agent-open", KILLED, RUNTIME, s_after_lease=0.5)
@@ -75,6 +78,7 @@ def test_each_figure_has_its_row() -> None:
 
     assert rows["Loop, journal in memory: CPU/chunk, to the socket"] == ("20.0 µs", "met")
     assert rows["… vs `pydantic-ai`, which only reads it"] == ("0.20x", "missed")
+    assert rows["… vs `openai-agents`, whose loop keeps nothing"] == ("0.10x", "")
     assert rows["200 x 50/s, journal in memory: added latency p99"] == ("11.0 ms", "missed")
     assert rows["Memory of a turn that waits for a person"] == ("4.00 KB", "met")
     assert rows["A turn goes on after SIGKILL: after the end of its lease"] == ("0.50 s", "met")

@@ -10,7 +10,13 @@ from turnwire_lab.bench import machine, report
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.model_calls import readers, stand
 from turnwire_lab.bench.model_calls.answers import CHAT, PATHS, WIRES, Plan, plan_of, writes
-from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI, PYDANTIC_AI, RUNTIME
+from turnwire_lab.bench.model_calls.readers import (
+    LITELLM,
+    OPENAI,
+    OPENAI_AGENTS,
+    PYDANTIC_AI,
+    RUNTIME,
+)
 from turnwire_lab.bench.model_calls.stand import Stand
 from turnwire_lab.bench.modes import MODES
 from turnwire_lab.bench.modes.model_calls import chunks, imports
@@ -21,7 +27,7 @@ from turnwire_lab.bench.tools import Tools
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(120)]
 
-PEERS = (OPENAI, PYDANTIC_AI, LITELLM)
+PEERS = (OPENAI, PYDANTIC_AI, OPENAI_AGENTS, LITELLM)
 TINY = Effort(rounds=1, seconds=0.01, minutes=0)
 
 
@@ -131,8 +137,9 @@ def test_the_modes_measure_who_is_there_and_name_who_is_not(
 
 def test_each_figure_has_its_row() -> None:
     found = Rounds()
+    costs = ((RUNTIME, 15.0), (PYDANTIC_AI, 400.0), (LITELLM, 290.0), (OPENAI_AGENTS, 149.0))
     for number in range(3):
-        for name, cost in ((RUNTIME, 15.0), (PYDANTIC_AI, 400.0), (LITELLM, 290.0)):
+        for name, cost in costs:
             figures = {"us_per_chunk": cost + number}
             found.add(
                 Round(mode="chunks", case=CHAT, contender=name, number=number, figures=figures)
@@ -152,5 +159,6 @@ def test_each_figure_has_its_row() -> None:
     assert rows["Model call, Chat Completions: CPU/chunk"] == ("16.0 µs", "met")
     assert rows["Model call: CPU/chunk vs `pydantic-ai`"] == ("0.04x", "met")
     assert rows["Model call: CPU/chunk vs `litellm`"] == ("0.05x", "missed")
+    assert rows["Model call: CPU/chunk vs `openai-agents`"] == ("0.11x", "")
     assert rows["… `litellm`: CPU/chunk"] == ("291 µs", "")
     assert rows["Import of `turnwire_agent`"] == ("0.40 s", "missed")

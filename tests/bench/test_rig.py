@@ -11,8 +11,11 @@ import pytest
 from bench.streams import RIGHT, response, served
 from turnwire_lab.bench import contenders, machine, modes
 from turnwire_lab.bench.contenders import (
+    ACP,
     AG_UI,
     AG_UI_LOGGED,
+    AG_UI_NODE,
+    AG_UI_PYTHON,
     AG_UI_REDIS,
     DIRECT,
     FORWARDING,
@@ -21,6 +24,8 @@ from turnwire_lab.bench.contenders import (
     NAIVE,
     NGINX,
     OPENAI_CHAT,
+    OPENAI_CHAT_NODE,
+    OPENAI_CHAT_PYTHON,
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
@@ -51,7 +56,7 @@ TINY = Effort(
     is_quick=True,
 )
 HTTP = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT]
-WHOLE = [TURNWIRE, SESSION_AGENT, *HTTP, OWN_RELAY, DIRECT]
+WHOLE = [TURNWIRE, SESSION_AGENT, ACP, *HTTP, OWN_RELAY, DIRECT]
 HELD = Load(plan=Plan(deltas=3, rate=2, hold=True), streams=3)
 
 
@@ -140,6 +145,7 @@ async def test_a_round_with_a_wrong_stream_is_void(
 def test_every_peer_gives_right_streams(load_tools: Tools, folder: Path) -> None:
     """As many as can be started here; `make bench` too goes on without the others."""
     peers = [TWO_WORKERS, HELPER, HANDWRITTEN, FORWARDING, NAIVE, NGINX]
+    peers += [AG_UI_NODE, AG_UI_PYTHON, OPENAI_CHAT_NODE, OPENAI_CHAT_PYTHON]
     there = [name for name in peers if missing(name) is None]
     load = Load(plan=Plan(deltas=300), streams=2, total=4)
 

@@ -24,6 +24,7 @@ NAIVE: Final = "naive FastAPI"
 NGINX: Final = "nginx"
 DIRECT: Final = "no gateway"
 SESSION_AGENT: Final = "turnwire, session-agent"
+ACP: Final = "turnwire, acp"
 TWO_WORKERS: Final = "turnwire, two workers"
 AG_UI: Final = "turnwire, ag-ui"
 AG_UI_LOGGED: Final = "turnwire, ag-ui, turn log in memory"
@@ -32,6 +33,8 @@ REDIS: Final = "the Redis of the turn log"
 OPENAI_CHAT: Final = "turnwire, openai-chat"
 AG_UI_NODE: Final = "Node with AG-UI's client"
 AG_UI_PYTHON: Final = "httpx by hand"
+OPENAI_CHAT_NODE: Final = "Node by hand, openai-chat"
+OPENAI_CHAT_PYTHON: Final = "httpx by hand, openai-chat"
 
 USER: Final = "bench"
 """Whom the agent names as the author of prompts."""
@@ -86,13 +89,17 @@ def node() -> str | None:
     return shutil.which("node")
 
 
-_LIBRARIES: Final = {NAIVE: ("fastapi", "sse_starlette"), AG_UI_PYTHON: ("httpx_sse",)}
+_LIBRARIES: Final = {
+    NAIVE: ("fastapi", "sse_starlette"),
+    AG_UI_PYTHON: ("httpx_sse",),
+    OPENAI_CHAT_PYTHON: ("httpx_sse",),
+}
 """What a peer in Python needs beside what turnwire needs."""
 
 
 def missing(name: str) -> str | None:
     """Why a contender cannot be started here; None: it can."""
-    if name in {HELPER, HANDWRITTEN, AG_UI_NODE}:
+    if name in {HELPER, HANDWRITTEN, AG_UI_NODE, OPENAI_CHAT_NODE}:
         if node() is None:
             return "Node is not installed"
         if not (_PEERS / "node" / "node_modules").is_dir():
@@ -146,6 +153,12 @@ def _turnwire(
 
 def _session_agent(setting: Setting) -> Contender:
     return _turnwire(setting, name=SESSION_AGENT, dialect="session-agent")
+
+
+def _acp(setting: Setting) -> Contender:
+    """Its agent speaks over WebSocket itself, so there is no bridge."""
+    more = {"TURNWIRE_AGENT_CWD": str(setting.folder)}
+    return _turnwire(setting, name=ACP, dialect="acp", more=more)
 
 
 def _two_workers(setting: Setting) -> Contender:
@@ -281,9 +294,14 @@ def _ag_ui_url(setting: Setting) -> str:
     return f"http://{HOST}:{setting.agent_port}/ag-ui"
 
 
+def _openai_chat_url(setting: Setting) -> str:
+    return f"http://{HOST}:{setting.agent_port}/openai-chat"
+
+
 _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     TURNWIRE: _turnwire,
     SESSION_AGENT: _session_agent,
+    ACP: _acp,
     TWO_WORKERS: _two_workers,
     OWN_RELAY: _own_relay,
     HELPER: _node(HELPER, "helper.mjs"),
@@ -296,6 +314,10 @@ _STARTS: Final[Mapping[str, Callable[[Setting], Contender]]] = {
     OPENAI_CHAT: _openai_chat,
     AG_UI_NODE: _node(AG_UI_NODE, "ag-ui.mjs", _ag_ui_url),
     AG_UI_PYTHON: _uvicorn(AG_UI_PYTHON, "ag_ui_by_hand", agent_url=_ag_ui_url),
+    OPENAI_CHAT_NODE: _node(OPENAI_CHAT_NODE, "openai-chat.mjs", _openai_chat_url),
+    OPENAI_CHAT_PYTHON: _uvicorn(
+        OPENAI_CHAT_PYTHON, "openai_chat_by_hand", agent_url=_openai_chat_url
+    ),
     NGINX: _proxy,
     DIRECT: _direct,
 }

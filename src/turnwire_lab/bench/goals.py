@@ -16,6 +16,7 @@ from turnwire_lab.bench.agent_loop.cases import (
     TURNS_CASE,
 )
 from turnwire_lab.bench.contenders import (
+    ACP,
     AG_UI,
     AG_UI_LOGGED,
     AG_UI_NODE,
@@ -27,13 +28,22 @@ from turnwire_lab.bench.contenders import (
     HELPER,
     NGINX,
     OPENAI_CHAT,
+    OPENAI_CHAT_NODE,
+    OPENAI_CHAT_PYTHON,
     OWN_RELAY,
     SESSION_AGENT,
     TURNWIRE,
 )
 from turnwire_lab.bench.figures import LEAST_ROUNDS, Figure, difference, figure, ratio
 from turnwire_lab.bench.model_calls.answers import CHAT, MESSAGES, RESPONSES
-from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI, PYDANTIC_AI, RUNTIME, imports
+from turnwire_lab.bench.model_calls.readers import (
+    LITELLM,
+    OPENAI,
+    OPENAI_AGENTS,
+    PYDANTIC_AI,
+    RUNTIME,
+    imports,
+)
 from turnwire_lab.bench.rounds import Rounds
 
 Measure = Callable[[Rounds], Figure | None]
@@ -154,6 +164,9 @@ def _bursts() -> Iterator[Goal]:
         yield Goal(f"Burst, {case}: frames/s/core", rate, unit="/s", is_headline=True)
         rate = _value("burst", case, "frames_per_core_s", SESSION_AGENT)
         yield Goal(f"… `session-agent`, {case}", rate, unit="/s")
+    for case in _BURSTS:
+        rate = _rate(case, TURNWIRE, ours=ACP)
+        yield Goal(f"`acp`, burst, {case}: frames/s/core vs `v2`", rate)
 
 
 def _paced() -> Iterator[Goal]:
@@ -180,6 +193,8 @@ def _paced() -> Iterator[Goal]:
     for case in (small, large):
         added = _added(case, "p99", SESSION_AGENT)
         yield Goal(f"… `session-agent`, {case}: added latency p99", added, "µs")
+        cost = _rate(case, TURNWIRE, "paced", "us_per_frame", ACP)
+        yield Goal(f"`acp`, {case}: CPU/frame vs `v2`", cost)
     for name, theirs in (("nginx", NGINX), ("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
         for case, point in ((small, "p50"), (small, "p99"), (large, "p99")):
             added = _added(case, point, theirs)
@@ -241,6 +256,10 @@ def _http() -> Iterator[Goal]:
     for case in _BURSTS:
         rate = _rate(case, TURNWIRE, "http-burst", ours=OPENAI_CHAT)
         yield Goal(f"`openai-chat`, burst, {case}: frames/s/core vs `v2`", rate, at_least=0.6)
+    for name, theirs in (("Node", OPENAI_CHAT_NODE), ("httpx", OPENAI_CHAT_PYTHON)):
+        for case in _BURSTS:
+            rate = _rate(case, theirs, "http-burst", ours=OPENAI_CHAT)
+            yield Goal(f"`openai-chat`, burst, {case}: frames/s/core vs {name} by hand", rate)
     case = "100 x 50/s"
     cost = _rate(case, TURNWIRE, "http-paced", "us_per_frame", AG_UI)
     yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3, is_headline=True)
@@ -254,6 +273,8 @@ def _http() -> Iterator[Goal]:
         unchanged = _added_ratio(case, "p99", AG_UI, contender, "http-paced")
         what = f"… added latency p99 with one in {where} vs without"
         yield Goal(what, unchanged, at_most=1.1)
+    cost = _rate(case, TURNWIRE, "http-paced", "us_per_frame", OPENAI_CHAT)
+    yield Goal(f"`openai-chat`, {case}: CPU/frame vs `v2`", cost)
     case = "32 clients"
     rate = _rate(case, TURNWIRE, "http-short", "turns_per_s", AG_UI)
     yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2, is_headline=True)
@@ -279,16 +300,22 @@ def _model_calls() -> Iterator[Goal]:
         yield Goal(f"Model call, {wire}: CPU/chunk", cost, "µs", at_most=25)
     cost = _value("chunks", "alone", "us_per_chunk", RUNTIME)
     yield Goal("… Chat Completions, each chunk in a read of its own", cost, "µs")
-    for name, at_most in ((PYDANTIC_AI, 1 / 8), (LITELLM, 1 / 20), (OPENAI, None)):
+    for name, at_most in (
+        (PYDANTIC_AI, 1 / 8),
+        (LITELLM, 1 / 20),
+        (OPENAI_AGENTS, None),
+        (OPENAI, None),
+    ):
         cost = _rate(CHAT, name, "chunks", "us_per_chunk", RUNTIME)
         yield Goal(f"Model call: CPU/chunk vs `{name}`", cost, at_most=at_most)
-    for name in (PYDANTIC_AI, LITELLM, OPENAI):
+    peers = (PYDANTIC_AI, LITELLM, OPENAI_AGENTS, OPENAI)
+    for name in peers:
         cost = _value("chunks", CHAT, "us_per_chunk", name)
         yield Goal(f"… `{name}`: CPU/chunk", cost, "µs")
     for module in imports(RUNTIME):
         seconds = _value("imports", module, "seconds", RUNTIME)
         yield Goal(f"Import of `{module}`", seconds, "s", at_most=0.3)
-    for name in (PYDANTIC_AI, LITELLM, OPENAI):
+    for name in peers:
         for module in imports(name):
             yield Goal(f"… `{module}`", _value("imports", module, "seconds", name), "s")
 
@@ -301,6 +328,8 @@ def _agent_loop() -> Iterator[Goal]:
     for name, at_most in ((PYDANTIC_AI, 1 / 8), (LITELLM, 1 / 20)):
         cost = _rate("burst", name, "agent-loop", "us_per_chunk", MEMORY)
         yield Goal(f"… vs `{name}`, which only reads it", cost, at_most=at_most)
+    cost = _rate("burst", OPENAI_AGENTS, "agent-loop", "us_per_chunk", MEMORY)
+    yield Goal(f"… vs `{OPENAI_AGENTS}`, whose loop keeps nothing", cost)
     for journal in JOURNALS:
         for point, at_most_ms in (("p50", None), ("p99", 10)):
             late = _value("agent-turns", TURNS_CASE, f"added_{point}_ms", journal)

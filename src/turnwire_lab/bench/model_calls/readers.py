@@ -15,6 +15,7 @@ from turnwire_lab.process import HOST, inherited
 RUNTIME: Final = "turnwire-agent"
 OPENAI: Final = "openai"
 PYDANTIC_AI: Final = "pydantic-ai"
+OPENAI_AGENTS: Final = "openai-agents"
 LITELLM: Final = "litellm"
 
 _READING: Final = Path(__file__).parents[1] / "peers" / "models" / "reading.py"
@@ -48,6 +49,9 @@ _READERS: Final[Mapping[str, _Reader]] = {
         module="by_pydantic_ai",
         imports=("pydantic_ai.models.openai",),
         environment=PYDANTIC_AI,
+    ),
+    OPENAI_AGENTS: _Reader(
+        module="by_openai_agents", imports=("agents",), environment=OPENAI_AGENTS
     ),
     LITELLM: _Reader(
         module="by_litellm",

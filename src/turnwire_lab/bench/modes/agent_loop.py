@@ -14,7 +14,7 @@ from turnwire_lab.bench.agent_loop.serving import fresh, serving, started
 from turnwire_lab.bench.farm import Reading, Spent, between, quietest
 from turnwire_lab.bench.model_calls import readers
 from turnwire_lab.bench.model_calls.answers import CHAT, Plan
-from turnwire_lab.bench.model_calls.readers import LITELLM, PYDANTIC_AI
+from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI_AGENTS, PYDANTIC_AI
 from turnwire_lab.bench.model_calls.stand import Stand
 from turnwire_lab.bench.programs import Program
 from turnwire_lab.bench.rounds import Round
@@ -41,7 +41,8 @@ def burst(run: Run) -> None:
             for name in there.programs:
                 measure = partial(there.round, "agent-loop", "burst", number, name, answer, 1)
                 run.add("agent-loop", "burst", number, name, measure)
-    names = [each for each in (PYDANTIC_AI, LITELLM) if run.is_there(each, readers.missing)]
+    peers = (PYDANTIC_AI, OPENAI_AGENTS, LITELLM)
+    names = [each for each in peers if run.is_there(each, readers.missing)]
     plan = Plan(chunks=max(20, int(_READ_PER_S * run.effort.seconds)))
     with Stand(run, names) as stand:
         until = _until(run)

@@ -13,6 +13,8 @@ from turnwire_lab.bench.contenders import (
     AG_UI_REDIS,
     DIRECT,
     OPENAI_CHAT,
+    OPENAI_CHAT_NODE,
+    OPENAI_CHAT_PYTHON,
     TURNWIRE,
 )
 from turnwire_lab.bench.load import Load, Plan
@@ -29,7 +31,8 @@ _TURN_BYTES: Final = 10_000
 
 def burst(run: Run) -> None:
     """The agent sends as fast as it can."""
-    with run.farm(TURNWIRE, AG_UI, OPENAI_CHAT, AG_UI_NODE, AG_UI_PYTHON) as farm:
+    peers = [AG_UI_NODE, AG_UI_PYTHON, OPENAI_CHAT_NODE, OPENAI_CHAT_PYTHON]
+    with run.farm(TURNWIRE, AG_UI, OPENAI_CHAT, *peers) as farm:
         for streams in (1, 100) if run.effort.is_quick else (1, 10, 100):
             loads = as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
             for number, name in run.order(farm):
@@ -38,7 +41,7 @@ def burst(run: Run) -> None:
 
 def paced(run: Run) -> None:
     """A hundred streams get 50 deltas a second each, also while the turn log keeps them."""
-    names = [TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, DIRECT]
+    names = [TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT, DIRECT]
     _paced(run, "http-paced", names, 100, {"100 x 50/s": 0})
 
 

@@ -11,12 +11,18 @@ from turnwire_lab.bench import machine
 from turnwire_lab.bench.farm import Reading, Spent, between, quietest
 from turnwire_lab.bench.model_calls import readers
 from turnwire_lab.bench.model_calls.answers import CHAT, MESSAGES, RESPONSES, Plan
-from turnwire_lab.bench.model_calls.readers import LITELLM, OPENAI, PYDANTIC_AI, RUNTIME
+from turnwire_lab.bench.model_calls.readers import (
+    LITELLM,
+    OPENAI,
+    OPENAI_AGENTS,
+    PYDANTIC_AI,
+    RUNTIME,
+)
 from turnwire_lab.bench.model_calls.stand import Stand
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Mode, Run
 
-_NAMES: Final = (RUNTIME, OPENAI, PYDANTIC_AI, LITELLM)
+_NAMES: Final = (RUNTIME, OPENAI, PYDANTIC_AI, OPENAI_AGENTS, LITELLM)
 _CHUNKS_PER_S: Final = 5_000
 """The length of an answer, by that of a round: the same for all."""
 _GAP_US: Final = 500

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from turnwire_lab.bench.contenders import (
+    ACP,
     DIRECT,
     FORWARDING,
     HANDWRITTEN,
@@ -37,7 +38,7 @@ def burst(run: Run) -> None:
     """The agent sends as fast as it can."""
     quick = run.effort.is_quick
     names = [TURNWIRE, OWN_RELAY, HELPER, HANDWRITTEN, FORWARDING]
-    more = [] if quick else [SESSION_AGENT, NAIVE, NGINX]
+    more = [] if quick else [SESSION_AGENT, ACP, NAIVE, NGINX]
     with run.farm(*names, *more) as farm:
         for streams in (1, 100) if quick else (1, 10, 100):
             loads = as_long_as(run, farm, Load(plan=Plan(deltas=0), streams=streams))
@@ -49,7 +50,7 @@ def paced(run: Run) -> None:
     """Every stream gets 50 deltas a second, as model tokens come."""
     quick = run.effort.is_quick
     names = [TURNWIRE, HELPER, HANDWRITTEN, DIRECT]
-    more = [] if quick else [SESSION_AGENT, FORWARDING, NGINX]
+    more = [] if quick else [SESSION_AGENT, ACP, FORWARDING, NGINX]
     rate = 50
     with run.farm(*names, *more) as farm:
         for streams in (100,) if quick else (100, 400):
