@@ -163,6 +163,23 @@ class Farm:
     def names(self) -> Sequence[str]:
         return list(self._contenders)
 
+    @property
+    def agent_port(self) -> int:
+        return self._setting.agent_port
+
+    @property
+    def token(self) -> str:
+        """Good for every session."""
+        return self._token
+
+    def contender(self, name: str) -> Contender:
+        """How it was started."""
+        return self._contenders[name]
+
+    def program(self, name: str) -> Program:
+        """A contender's, or the agent's where there is none."""
+        return self._programs.get(name) or self._programs[""]
+
     def run(self, name: str, load: Load) -> Measured:
         """Put a load on a contender, to its end."""
         before = self.read(name)
@@ -204,7 +221,7 @@ class Farm:
         rig_s += sum(machine.cpu_s(self._programs[each].pid) for each in ("", *self._needed))
         return Reading(
             at_s=time.monotonic(),
-            gateway_s=machine.cpu_s(self._program(name).pid),
+            gateway_s=machine.cpu_s(self.program(name).pid),
             rig_s=rig_s + (machine.cpu_s(client.pid) if client else 0),
             busy_s=machine.busy_s(),
             deltas=client.deltas() if client else 0,
@@ -214,7 +231,7 @@ class Farm:
         return between(before, after, self._cores, client_s=client_s)
 
     def pss_bytes(self, name: str) -> int:
-        return machine.pss_bytes(self._program(name).pid)
+        return machine.pss_bytes(self.program(name).pid)
 
     def stats(self) -> Stats:
         return msgspec.json.decode(self._ask("GET", "/stats"), type=Stats)
@@ -231,10 +248,6 @@ class Farm:
 
         """
         wait_for(lambda: self.stats().held >= streams, within_s, f"{streams} open streams")
-
-    def _program(self, name: str) -> Program:
-        """A contender's, or the agent's where there is none."""
-        return self._programs.get(name) or self._programs[""]
 
     def _ask(self, method: str, path: str) -> bytes:
         connection = http.client.HTTPConnection(HOST, self._setting.agent_port, timeout=START_S)

@@ -20,6 +20,7 @@ from turnwire_lab.bench.contenders import (
     TWO_WORKERS,
 )
 from turnwire_lab.bench.goals import added_us
+from turnwire_lab.bench.growth.axes import AXES, MODE
 from turnwire_lab.bench.rounds import Rounds
 
 Axes = Any
@@ -116,23 +117,38 @@ def _bars(
     return plot
 
 
-def _line(mode: str, figure: str, across: str, label: str) -> Callable[[Axes, Rounds], bool]:
-    """What a figure becomes over the cases, which are numbers; the band is all rounds."""
+def _line(
+    mode: str, figure: str, across: str, label: str, *, of: str = "", log: bool = False
+) -> Callable[[Axes, Rounds], bool]:
+    """What a figure becomes over the cases, which are numbers behind `of`; the band is all rounds.
+
+    `log`: both scales are logarithmic, so that a power is a straight line.
+    """
 
     def plot(axes: Axes, rounds: Rounds) -> bool:
         names = [each for each in _COLOURS if each in rounds.contenders(mode)]
         is_drawn = False
         for name in names:
-            seen = {int(c): rounds.values(mode, c, name, figure) for c in rounds.cases(mode)}
+            seen = {
+                int(case.removeprefix(of)): rounds.values(mode, case, name, figure)
+                for case in rounds.cases(mode)
+                if case.startswith(of) and case.removeprefix(of).isdigit()
+            }
             there = sorted((case, list(values.values())) for case, values in seen.items() if values)
             cases, middles = [case for case, _ in there], [median(values) for _, values in there]
+            if not there:
+                continue
             axes.plot(cases, middles, marker="o", label=name, color=_COLOURS[name])
-            is_drawn = is_drawn or bool(there)
+            is_drawn = True
             low, high = [min(v) for _, v in there], [max(v) for _, v in there]
             axes.fill_between(cases, low, high, alpha=0.2, color=_COLOURS[name], linewidth=0)
         axes.set(xscale="log", xlabel=across, ylabel=label)
         _plain(axes.xaxis)
-        axes.set_ylim(bottom=0)
+        if log:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:,g}")
+        else:
+            axes.set_ylim(bottom=0)
         if len(names) > 1:
             _legend(axes)
         return is_drawn
@@ -186,5 +202,20 @@ _PLOTS: Final[Sequence[tuple[str, str, Callable[[Axes, Rounds], bool]]]] = (
         "streams",
         "CPU per frame against the streams that share 4,000 frames a second",
         _line("streams", "us_per_frame", "open streams", "µs of CPU per frame"),
+    ),
+    *(
+        (
+            f"growth-{axis.name}",
+            axis.title,
+            _line(
+                MODE,
+                axis.figure,
+                axis.across,
+                f"µs of CPU per {axis.unit}",
+                of=axis.case_prefix,
+                log=True,
+            ),
+        )
+        for axis in AXES
     ),
 )

@@ -16,6 +16,7 @@ from turnwire_lab.bench.goals import (
     PRICE_OF_TURN,
     Goal,
 )
+from turnwire_lab.bench.growth.goals import GROWTH_GOALS
 from turnwire_lab.bench.rounds import Rounds
 
 FILE: Final = "table.json"
@@ -45,7 +46,7 @@ class Table(Struct, frozen=True):
     """File names and what they show, in turn separated by a colon."""
 
 
-def rows(rounds: Rounds, goals: Iterable[Goal] = GOALS) -> Sequence[Row]:
+def rows(rounds: Rounds, goals: Iterable[Goal] = (*GOALS, *GROWTH_GOALS)) -> Sequence[Row]:
     """A row for each goal."""
     return [_row(goal, goal.measure(rounds)) for goal in goals]
 
@@ -70,7 +71,7 @@ def markdown(table: Table | None, nothing: str = NOTHING) -> str:
     """The table in Markdown; for None, a line that there are no figures."""
     if table is None:
         return nothing
-    body = _lines(
+    body = lines(
         ("Figure", "Goal", "Measured", "Rounds from … to", ""),
         ("---", "---:", "---:", "---:", "---"),
         *(
@@ -80,14 +81,14 @@ def markdown(table: Table | None, nothing: str = NOTHING) -> str:
         ),
     )
     notes = "".join(f"- {note}\n" for note in table.notes)
-    return f"{body}\n{_taken(table)}" + (f"\n{notes}" if notes else "")
+    return f"{body}\n{taken(table)}" + (f"\n{notes}" if notes else "")
 
 
 def headlines(table: Table | None) -> str:
     """What was measured of most interest, and how many of all goals are met."""
     if table is None:
         return NOTHING
-    body = _lines(
+    body = lines(
         ("Figure", "Goal", "Measured", "Rounds from … to"),
         ("---", "---:", "---:", "---:"),
         *(
@@ -99,7 +100,7 @@ def headlines(table: Table | None) -> str:
     verdicts = [row.verdict for row in table.rows if row.goal and row.measured]
     met = f"Of {len(verdicts)} goals {verdicts.count(MET)} are met"
     why = "[what is missed, and why](docs/speed.md#what-is-missed-and-why)"
-    return f"{body}\n{met}; of the others {why}. {_taken(table)}"
+    return f"{body}\n{met}; of the others {why}. {taken(table)}"
 
 
 def prices(table: Table | None) -> str:
@@ -116,7 +117,7 @@ def prices(table: Table | None) -> str:
     frame, turn, stream = (by_name[what] for what in prices)
     frame_us, turn_us = (float(row.measured.split()[0].replace(",", "")) for row in (frame, turn))
     core = 200 * 50 * frame_us / 1e6, 20 * turn_us / 1e6
-    body = _lines(
+    body = lines(
         ("Price", "Measured", "Rounds from … to"),
         ("---", "---:", "---:"),
         ("a frame", frame.measured, frame.spread),
@@ -124,17 +125,29 @@ def prices(table: Table | None) -> str:
         ("1,000 open streams", stream.measured, stream.spread),
     )
     return (
-        f"{body}\n{_taken(table)}\nSo 200 streams of 50 deltas a second take"
+        f"{body}\n{taken(table)}\nSo 200 streams of 50 deltas a second take"
         f" 200 * 50 * {frame_us:g} µs = {core[0]:.2f} of such a core, and 20 new turns a second"
         f" 20 * {turn_us:g} µs = {core[1]:.2f} more.\n"
     )
 
 
-def _lines(*lines: Sequence[str]) -> str:
+def number(row: Row | None) -> float | None:
+    """What was measured, without its unit. None: it was not, or is not said."""
+    if row is None:
+        return None
+    try:
+        return float(row.measured.split()[0].removesuffix("/s").replace(",", ""))
+    except (IndexError, ValueError):
+        return None
+
+
+def lines(*lines: Sequence[str]) -> str:
+    """A table in Markdown: the heads, their alignment, the rows."""
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def _taken(table: Table) -> str:
+def taken(table: Table) -> str:
+    """When and where it was measured."""
     return f"{table.date}, {table.machine}.\n"
 
 
@@ -177,7 +190,7 @@ def _goal(goal: Goal) -> str:
 
 
 def _shown(value: float, unit: str) -> str:
-    return f"{_number(value)}{'' if unit in {'x', '/s'} else ' '}{unit}"
+    return f"{_number(value)}{'' if unit in {'', 'x', '/s'} else ' '}{unit}"
 
 
 def _number(value: float) -> str:

@@ -21,16 +21,21 @@ from turnwire_lab.bench.contenders import (
 )
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.modes.measuring import MIB, RAMP_US, as_long_as, open_streams, streams_of
+from turnwire_lab.bench.modes.measuring import (
+    MIB,
+    RAMP_US,
+    as_long_as,
+    crowd_of,
+    open_streams,
+    streams_of,
+    turns_of,
+)
 from turnwire_lab.bench.programs import wait_for
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Mode, Run
 
-_SHARED_RATE: Final = 4_000
+SHARED_RATE: Final = 4_000
 """Deltas a second that a crowd of any size shares."""
-_CROWD_RAMP_US: Final = 2_500
-"""Slower than any gateway here opens them, or the kernel drops what it has no room for in the
-queue of the listening socket, and the last ones come after half a minute of its patience."""
 _GONE_S: Final = 15.0
 
 
@@ -84,8 +89,7 @@ def length(run: Run) -> None:
     """What a delta costs in turns of any length; as many deltas in all, or one turn."""
     with run.farm(TURNWIRE) as farm:
         for deltas in run.effort.lengths():
-            turns = max(1, int(250_000 * run.effort.seconds) // max(deltas, 500))
-            load = Load(plan=Plan(deltas=deltas), total=turns)
+            load = turns_of(deltas, run.effort.seconds)
             for number, name in run.order(farm):
                 run.load(farm, "length", f"{deltas}", number, name, load)
 
@@ -99,15 +103,9 @@ def streams(run: Run) -> None:
 def _crowds(run: Run, contender: str, counts: Sequence[int]) -> None:
     with run.farm(contender) as farm:
         for count in counts:
-            rate = _SHARED_RATE / count
-            steps = math.ceil(2 * run.effort.seconds * rate)
-            load = Load(
-                plan=Plan(deltas=1 + steps, rate=rate, hold=True),
-                streams=count,
-                ramp_us=_CROWD_RAMP_US,
-            )
+            load, window_s = crowd_of(count, SHARED_RATE / count, run.effort.seconds)
             for number, name in run.order(farm, min(3, run.effort.rounds)):
-                run.load(farm, "streams", f"{count}", number, name, load, window_s=steps / rate)
+                run.load(farm, "streams", f"{count}", number, name, load, window_s=window_s)
 
 
 def large(run: Run) -> None:
@@ -140,13 +138,13 @@ def memory(run: Run) -> None:
                 run.add("memory", f"{count}", number, name, measure)
 
 
-def growth(run: Run) -> None:
+def memory_growth(run: Run) -> None:
     """What requests leave behind, after the first 300, and after as many again."""
     count = run.effort.requests_of_growth
     for number in range(min(3, run.effort.rounds)):
         with run.farm(TURNWIRE) as farm:
             measure = partial(_grow, farm, number, count)
-            run.add("growth", f"{count}", number, TURNWIRE, measure)
+            run.add("memory-growth", f"{count}", number, TURNWIRE, measure)
 
 
 def _grow(farm: Farm, number: int, count: int) -> Round:
@@ -158,7 +156,7 @@ def _grow(farm: Farm, number: int, count: int) -> Round:
         fault = farm.run(TURNWIRE, later)[0].fault or fault
         sizes.append(farm.pss_bytes(TURNWIRE))
     return Round(
-        mode="growth",
+        mode="memory-growth",
         case=f"{count}",
         contender=TURNWIRE,
         number=number,
@@ -224,6 +222,6 @@ WEBSOCKET_MODES: Final[Mapping[str, Mode]] = {
     "large": large,
     "twice": twice,
     "memory": memory,
-    "growth": growth,
+    "memory-growth": memory_growth,
     "slow": slow,
 }
