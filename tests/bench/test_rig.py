@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from bench.streams import RIGHT, response, served
-from turnwire_lab.bench import contenders, machine, modes
+from turnwire_lab.bench import contenders, machine, modes, report
 from turnwire_lab.bench.contenders import (
     ACP,
     AG_UI,
@@ -191,7 +191,7 @@ def test_who_is_not_there_is_left_out_and_named(
 
 def test_a_mode_that_cannot_start_leaves_the_others(load_tools: Tools, folder: Path) -> None:
     def fails(_: Run) -> None:
-        raise NotStartedError("no")
+        raise NotStartedError("no\nTraceback: a long one")
 
     said: list[str] = []
     ran: list[Run] = []
@@ -200,7 +200,8 @@ def test_a_mode_that_cannot_start_leaves_the_others(load_tools: Tools, folder: P
     run_modes(run, [("one", fails), ("two", ran.append)], said.append)
 
     assert ran == [run]
-    assert said[0] == "one: no"
+    assert said[0] == "one: no\nTraceback: a long one"
+    assert "Not there: the mode `one`, since no." in report.noise(run.rounds, run.absent)
 
 
 def test_a_round_that_fails_is_void(load_tools: Tools, folder: Path) -> None:

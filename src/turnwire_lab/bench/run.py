@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -19,6 +19,9 @@ from turnwire_lab.bench.machine import cores as own_cores
 from turnwire_lab.bench.programs import NotStartedError
 from turnwire_lab.bench.rounds import Round, Rounds, of_load, of_window
 from turnwire_lab.bench.tools import Tools
+
+_REASON_CHARS: Final = 200
+"""Of what a table says of a mode that did not start: all of it may be the output of a program."""
 
 
 class Named(Protocol):
@@ -47,7 +50,7 @@ class Run:
         """After which no round is repeated."""
         self.rounds = Rounds()
         self.absent: dict[str, str] = {}
-        """Contenders that could not be started, and why."""
+        """Contenders that could not be started, and modes that could not, and why."""
         self._tools = tools
         self._tell = tell
 
@@ -132,6 +135,8 @@ def run_modes(run: Run, modes: Iterable[tuple[str, Mode]], tell: Callable[[str],
             mode(run)
         except (NotStartedError, OSError, subprocess.SubprocessError) as error:
             tell(f"{name}: {error}")
+            first_line = (str(error) or type(error).__name__).splitlines()[0][:_REASON_CHARS]
+            run.absent[f"the mode `{name}`"] = first_line
         tell(f"{name}: {time.monotonic() - began:.0f} s")
 
 
