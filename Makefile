@@ -533,7 +533,7 @@ $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@touch $@
 
 .PHONY: bench
-bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (18 min); QUICK=1: a look (2 min)
+bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (25 min); QUICK=1: a look (2 min)
 	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
 	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
