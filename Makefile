@@ -15,6 +15,7 @@ READERS := src/turnwire_lab/bench/peers/models
 PEERS_OF_MODELS := litellm openai-agents pydantic-ai
 MODEL_CALLS := $(PEERS_OF_MODELS:%=.venv/bench/%/.stamp)
 BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
+BENCH_GROWTH = $(PY) -m turnwire_lab bench --only growth --rounds 3 --seconds 0.6 --raw build/bench/growth --publish docs/pictures/bench/growth
 BENCH_AGENT = $(PY) -m turnwire_lab bench --only agent-loop agent-turns agent-memory agent-open --rounds 3 --raw build/bench/agent-loop --publish docs/pictures/bench/agent-loop
 SESSION := clients/session
 CLIENT := $(SESSION)/dist/.stamp
@@ -538,6 +539,7 @@ bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwir
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
 	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
 	$(if $(QUICK)$(ARGS),,$(BENCH_AGENT))
+	$(if $(QUICK)$(ARGS),,$(BENCH_GROWTH))
 	$(if $(QUICK),,$(PY) -m turnwire_lab.docs)
 
 .PHONY: bench-models
@@ -548,6 +550,11 @@ bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's 
 .PHONY: bench-agent
 bench-agent: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's turns and sessions: CPU, latency, memory (3 min)
 	$(BENCH_AGENT)
+	$(PY) -m turnwire_lab.docs
+
+.PHONY: bench-growth
+bench-growth: .venv/.bench system  ## The same for how costs grow, and for what a million streams take: slopes, plots, a model (4 min)
+	$(BENCH_GROWTH)
 	$(PY) -m turnwire_lab.docs
 
 .PHONY: system

@@ -50,7 +50,9 @@ def test_the_cache_is_where_the_system_keeps_such_things(monkeypatch: pytest.Mon
 
 
 def test_a_plan_is_written_as_the_agent_reads_it() -> None:
-    plan = Plan(deltas=7, size=33, rate=2.5, batch=4, spellings=2, tools=1, output=3, noise=9, hold=True)
+    plan = Plan(
+        deltas=7, size=33, rate=2.5, batch=4, spellings=2, tools=1, output=3, noise=9, hold=True
+    )
 
     assert plan.words == "n=7 s=33 r=2.5 b=4 spellings=2 tools=1 noise=9 output=3 hold=1"
 

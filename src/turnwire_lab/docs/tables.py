@@ -16,6 +16,7 @@ from turnwire.dialects.openai_responses import messages as openai_responses
 from turnwire.dialects.ui_stream import messages as ui_stream
 from turnwire.metrics import Telemetry
 from turnwire_lab.bench import report
+from turnwire_lab.bench.growth import paper, slopes_page
 from turnwire_lab.docs import dialect_api
 from turnwire_lab.docs import hostile as hostile_rows
 from turnwire_lab.docs import memory as memory_of
@@ -329,6 +330,27 @@ def prices() -> str:
     return report.prices(_measured())
 
 
+def _growth() -> report.Table | None:
+    """What `make bench-growth` measured last."""
+    return report.read(ROOT / "docs" / _PICTURES / "growth")
+
+
+def growth_slopes() -> str:
+    """How steep each cost is, and its plots."""
+    pictures = report.pictures(_growth(), f"{_PICTURES}/growth")
+    return "\n".join((slopes_page.table(_growth()), *filter(None, [pictures])))
+
+
+def growth_checks() -> str:
+    """Each part of the model beside what was measured."""
+    return paper.checks(_growth())
+
+
+def growth_sums() -> str:
+    """What a million streams take."""
+    return paper.sums(_growth(), Settings())
+
+
 def memory() -> str:
     """How much memory a process may take, for the page on scale."""
     return f"{memory_of.table(Settings())}\n"
@@ -423,6 +445,9 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed-agent-loop": speed_agent_loop,
     "speed-pictures": speed_pictures,
     "prices": prices,
+    "growth-slopes": growth_slopes,
+    "growth-checks": growth_checks,
+    "growth-sums": growth_sums,
     "memory": memory,
     **pages.tables(_table),
 }

@@ -40,10 +40,12 @@ _FEW: Final = 16
 _TURNS_PER_S: Final = 1_000
 """About: the length of a round of turns."""
 _REQUESTS_PER_S: Final = 300
-_SHARE_OF_MESSAGES: Final = 40
+_MESSAGES_OF_REQUEST: Final = 40
 """Messages of a history that take as long as all else of a request."""
 _KB: Final = 1_024
 _SETTLE_S: Final = 0.3
+_SEEN_RAMP_US: Final = 1_000
+"""More than a turn of one delta takes: none has to wait."""
 
 Figures = Callable[[], tuple[Mapping[str, float], Measured]]
 
@@ -104,7 +106,7 @@ def _sessions(run: Run) -> None:
         for count in SESSIONS.counts:
             if count <= max(run.effort.most_streams, min(SESSIONS.counts)):
                 # A connection has a session of its own, and none waits for another's end.
-                seen = Load(plan=Plan(deltas=1), streams=count, ramp_us=RAMP_US)
+                seen = Load(plan=Plan(deltas=1), streams=count, ramp_us=_SEEN_RAMP_US)
                 for name in farm.names:
                     farm.run(name, seen)
                 load = Load(plan=_SHORT, streams=_FEW, total=_turns(run, _FEW))
@@ -115,7 +117,7 @@ def _sessions(run: Run) -> None:
 def _history(run: Run) -> None:
     with run.farm(TURNWIRE) as farm:
         for count in HISTORY.counts:
-            per_s = _REQUESTS_PER_S / (1 + count / _SHARE_OF_MESSAGES)
+            per_s = _REQUESTS_PER_S / (1 + count / _MESSAGES_OF_REQUEST)
             times = max(2, int(per_s * run.effort.seconds))
             for number, name in run.order(farm):
                 measure = partial(_history_figures, farm, name, count, times)
