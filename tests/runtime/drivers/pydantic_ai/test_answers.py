@@ -164,6 +164,21 @@ async def test_an_output_that_is_no_text_is_shown_as_json(running: Running) -> N
 
 
 @pytest.mark.kept(
+    "output validators",
+    "run, if no tool is registered: with one, pydantic-ai refuses the run, and the turn ends",
+)
+async def test_a_validator_of_outputs(tmp_path: Path) -> None:
+    module = "runtime.drivers.pydantic_ai.validated"
+    async with serve.assistant(tmp_path, module=module) as served:
+        async with served.socket("validated") as gateway:
+            frames = await gateway.turn("Hi")
+        await served.stop()
+
+    assert words(frames).endswith("hello")
+    assert last(frames)["finishReason"] == "stop"
+
+
+@pytest.mark.kept(
     "instructions",
     "its own, and those of the settings, as this process has them. A system prompt is kept",
 )

@@ -26,6 +26,7 @@ from turnwire_agent.tools.operations import Operation, operation_tools
 _BASE_URL: Final = re.compile(r"https?://[^/?#@\s]+(/[^?#\s]*)?")
 
 
+_PACKAGE: Final = str(Path(__file__).parents[1])
 _IMPORTING: Final = {
     importlib.__file__,
     __file__,
@@ -197,7 +198,8 @@ def _problem(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [each for each in frames if each.filename not in _IMPORTING]
     kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-    place = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+    is_ours = own and own[-1].filename.startswith(_PACKAGE)  # an extra is missing
+    place = f" ({own[-1].filename}, line {own[-1].lineno})" if own and not is_ours else ""
     return " ".join(f"{kind}{error}".split()) + place
 
 

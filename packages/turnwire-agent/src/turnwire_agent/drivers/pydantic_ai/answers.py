@@ -148,7 +148,8 @@ class PydanticAiAnswers:
             deferred_tool_results=results,
             toolsets=[registered],
             instructions=request.instructions or None,
-            output_type=[self._agent.output_type, DeferredToolRequests],
+            # pydantic-ai takes it from no agent that has validators of its output.
+            output_type=[self._agent.output_type, DeferredToolRequests] if request.tools else None,
             # Without it only a history that is empty gets one, and the first turn may be lost.
             capabilities=[ReinjectSystemPrompt(), ContainedRun()],
             deps=self._deps,
