@@ -298,7 +298,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
 # The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
 THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
   $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history) \
-  $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo page) \
+  $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo history page ui_stream) \
   tests/core/test_promises_seeded.py $(wildcard tests/dialects/*/test_any_frames.py) tests/dialects/test_short_steps.py \
   $(patsubst %,tests/attacks/test_%.py,openapi_fuzz logs smuggling_through_proxies cors_in_chromium) \
   $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
@@ -307,7 +307,7 @@ THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent
   tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_rig.py tests/chaos/test_fronts.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
-BROWSED := $(patsubst %,tests/e2e/test_%.py,chat composer frameworks page widget)
+BROWSED := $(patsubst %,tests/e2e/test_%.py,chat frameworks page)
 MEASURED := $(addprefix --ignore=,$(OWN) $(UNMEASURED) $(LATER))
 # One more than a small machine has cores: workers often wait for processes that tests started.
 WORKERS ?= 3
@@ -324,7 +324,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed. In `make all`, what judges by time has the machine.
 STEPS ?= tools checked counted measured coverage unmeasured browsed
-REST := thorough browsed-rest runtime-judged conform-check packaged operated proxies dashboards-check hostile-check clients chaos soak
+REST := thorough browsed-rest runtime-judged conform-check packaged operated proxied dashboards-check hostile-check broken soak
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (11 min)
@@ -444,10 +444,22 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
 	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py tests/packages/clean_room_agent_check.py
 
-# The longest has a core to itself, while one of the others waits for a grader's timers.
+# One of them waits for a grader's timers.
 .PHONY: runtime-judged
 runtime-judged:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target witnesses agent-check runtime-covered
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target agent-check runtime-covered
+
+# What breaks lines and processes, or waits for proxies, leaves more than half of the machine. What
+# judges nothing by time gets that.
+.PHONY: proxied broken left-to-clients left-to-witnesses
+proxied: $(PROXIES) system node
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target proxies left-to-clients
+
+broken: system .venv/runtime-witnesses/.recordings
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target chaos left-to-witnesses
+
+left-to-clients left-to-witnesses:
+	@nice -n 19 $(MAKE) --no-print-directory $(@:left-to-%=%)
 
 # They wait for servers to start, to fall silent and to stop, and none judges by time. What they need
 # is installed before, since each installs into .venv.
