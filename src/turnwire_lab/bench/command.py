@@ -13,6 +13,8 @@ import msgspec
 
 from turnwire_lab.bench import machine, report, rounds
 from turnwire_lab.bench.effort import QUICK, Effort
+from turnwire_lab.bench.goals import GOALS
+from turnwire_lab.bench.growth.goals import GROWTH_GOALS
 from turnwire_lab.bench.modes import GATEWAY_MODES, MODES, QUICK_MODES
 from turnwire_lab.bench.run import Run, run_modes
 from turnwire_lab.bench.tools import NotBuiltError, tools
@@ -110,7 +112,7 @@ def _table(run: Run, cores: machine.Cores) -> report.Table:
         machine=f"{machine.model()}, {os.cpu_count()} cores",
         date=dt.datetime.now(dt.UTC).date().isoformat(),
         notes=notes,
-        rows=report.rows(run.rounds),
+        rows=report.rows(run.rounds, (*GOALS, *GROWTH_GOALS)),
     )
 
 

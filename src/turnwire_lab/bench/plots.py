@@ -111,7 +111,8 @@ def _bars(
             axes.set_yscale("log")
             axes.set_ylim(10 ** math.floor(math.log10(min(tops))), 2 * max(tops))
             _plain(axes.yaxis)
-        _legend(axes)
+        if tops:
+            _legend(axes)
         return bool(tops)
 
     return plot
@@ -144,9 +145,8 @@ def _line(
             axes.fill_between(cases, low, high, alpha=0.2, color=_COLOURS[name], linewidth=0)
         axes.set(xscale="log", xlabel=across, ylabel=label)
         _plain(axes.xaxis)
-        if log:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter("{x:,g}")
+        if log and is_drawn:
+            _whole_decades(axes)
         else:
             axes.set_ylim(bottom=0)
         if len(names) > 1:
@@ -154,6 +154,15 @@ def _line(
         return is_drawn
 
     return plot
+
+
+def _whole_decades(axes: Axes) -> None:
+    """A logarithmic scale of whole decades: what hardly changes looks as if it hardly did."""
+    axes.set_yscale("log")
+    low, high = axes.dataLim.intervaly
+    axes.set_ylim(10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high * 1.01)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_formatter("")
 
 
 def _latency(case: str) -> Callable[[Axes, Rounds], bool]:

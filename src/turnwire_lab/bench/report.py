@@ -16,7 +16,6 @@ from turnwire_lab.bench.goals import (
     PRICE_OF_TURN,
     Goal,
 )
-from turnwire_lab.bench.growth.goals import GROWTH_GOALS
 from turnwire_lab.bench.rounds import Rounds
 
 FILE: Final = "table.json"
@@ -46,7 +45,7 @@ class Table(Struct, frozen=True):
     """File names and what they show, in turn separated by a colon."""
 
 
-def rows(rounds: Rounds, goals: Iterable[Goal] = (*GOALS, *GROWTH_GOALS)) -> Sequence[Row]:
+def rows(rounds: Rounds, goals: Iterable[Goal] = GOALS) -> Sequence[Row]:
     """A row for each goal."""
     return [_row(goal, goal.measure(rounds)) for goal in goals]
 

@@ -111,6 +111,8 @@ def test_each_part_stands_beside_two_measured_points() -> None:
     assert "| CPU of a frame | 50 µs | 300 streams with 5 deltas/s | 100: 40 (+25%) |" in page
     assert "| 100: 40 (+25%) | 1,000: 40 (+25%) |" in page
     assert "| 32: 400 (+25%) | 100: 400 (+25%) |" in page
+    assert "| Descriptors of a stream | 2 | 300 open streams |" in page
+    assert "| 200/s | 10 streams with a turn log |" in page
     assert page.count("\n| ") == len(PARTS) + 1
     assert "| 32: 0 (none) | 100: 0 (none) |" in page
 
@@ -118,7 +120,7 @@ def test_each_part_stands_beside_two_measured_points() -> None:
 def test_a_point_that_is_not_there_is_named() -> None:
     table = measured({FRAME: 50.0, LINGERING: 1.0})
     rows = [
-        report.Row(row.what, "", "0.00 ports", "", "") if row.what == LINGERING.row(32) else row
+        report.Row(row.what, "", "0.00", "", "") if row.what == LINGERING.row(32) else row
         for row in table.rows
         if row.what != FRAME.row(1_000)
     ]

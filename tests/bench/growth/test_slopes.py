@@ -4,7 +4,7 @@ from turnwire_lab.bench import report
 from turnwire_lab.bench.contenders import TURNWIRE
 from turnwire_lab.bench.goals import MET, MISSED
 from turnwire_lab.bench.growth.axes import AXES, LENGTH, MODE, SESSIONS, Axis
-from turnwire_lab.bench.growth.goals import exponent_row, marginal_row
+from turnwire_lab.bench.growth.goals import GROWTH_GOALS, exponent_row, marginal_row
 from turnwire_lab.bench.growth.paper import NOTHING
 from turnwire_lab.bench.growth.slopes import by_round, exponent, marginal
 from turnwire_lab.bench.growth.slopes_page import table
@@ -68,7 +68,7 @@ def test_a_round_that_lacks_a_point_has_no_slope() -> None:
 def test_a_cost_that_grows_with_the_count_misses_the_goal(
     axis: Axis, power: float, verdict: str
 ) -> None:
-    rows = {row.what: row for row in report.rows(measured(axis, power))}
+    rows = {row.what: row for row in report.rows(measured(axis, power), GROWTH_GOALS)}
 
     row = rows[exponent_row(axis)]
 
@@ -77,7 +77,7 @@ def test_a_cost_that_grows_with_the_count_misses_the_goal(
 
 
 def test_the_page_has_a_line_for_each_axis_that_was_measured() -> None:
-    rows = report.rows(measured(LENGTH, 0, fixed_us=100))
+    rows = report.rows(measured(LENGTH, 0, fixed_us=100), GROWTH_GOALS)
     page = table(report.Table(machine="a machine", date="2026-01-02", notes=[], rows=rows))
 
     assert "| deltas of a turn | frame | 12.0 µs at 10 … 2.00 µs at 100,000 |" in page
@@ -88,7 +88,7 @@ def test_the_page_has_a_line_for_each_axis_that_was_measured() -> None:
 
 def test_without_figures_the_page_says_so() -> None:
     nothing = report.Table(
-        machine="a machine", date="2026-01-02", notes=[], rows=report.rows(Rounds())
+        machine="a machine", date="2026-01-02", notes=[], rows=report.rows(Rounds(), GROWTH_GOALS)
     )
 
     assert table(None) == table(nothing) == NOTHING

@@ -224,7 +224,7 @@ def _check(part: Part, measured: Mapping[str, float | None]) -> Sequence[str]:
         _beside(price, measured.get(part.row(count)), f"{count:,}") for count in part.checked_at
     ]
     of = f"{part.price_at:,} {part.load}"
-    return (part.what, f"{price:,g} {part.unit}", of, *points)
+    return (part.what, f"{price:,g} {part.unit}".rstrip().replace(" /", "/"), of, *points)
 
 
 def _beside(model: float, real: float | None, count: str) -> str:

@@ -52,20 +52,20 @@ WIRE: Final = _part(
     "Bytes on both networks for a frame", PACED, "wire_bytes_per_frame", "B", 300, _STREAMS
 )
 TURN: Final = _part("CPU of a turn of five deltas", CLIENTS, "us_per_turn", "µs", 16, _CLIENTS)
-LINES: Final = _part("Log lines of a turn", CLIENTS, "log_lines_per_turn", "lines", 16, _CLIENTS)
+LINES: Final = _part("Log lines of a turn", CLIENTS, "log_lines_per_turn", "", 16, _CLIENTS)
 LINE_BYTES: Final = _part("Bytes of them", CLIENTS, "log_bytes_per_turn", "B", 16, _CLIENTS)
 LINGERING: Final = _part(
-    "Ports that a turn leaves in TIME_WAIT", CLIENTS, "ports_per_turn", "ports", 16, _CLIENTS
+    "Ports that a turn leaves in TIME_WAIT", CLIENTS, "ports_per_turn", "", 16, _CLIENTS
 )
 MEMORY: Final = _part("Memory of an open stream", OPEN, "kb_per_stream", "KB", 300, _STREAMS)
 DESCRIPTORS: Final = _part(
-    "Descriptors of a stream", OPEN, "descriptors_per_stream", "descriptors", 300, _STREAMS
+    "Descriptors of a stream", OPEN, "descriptors_per_stream", "", 300, _STREAMS
 )
 DIALLED: Final = _part(
-    "Sockets to the agent for a stream", OPEN, "dialled_per_stream", "sockets", 300, _STREAMS
+    "Sockets to the agent for a stream", OPEN, "dialled_per_stream", "", 300, _STREAMS
 )
 BASE: Final = _part("Memory of a process without streams", OPEN, "base_mb", "MB", 300, _STREAMS)
-SERIES: Final = _part("Series of metrics of a process", OPEN, "series", "series", 300, _STREAMS)
+SERIES: Final = _part("Series of metrics of a process", OPEN, "series", "", 300, _STREAMS)
 CALLS: Final = _part(
     "Commands in Redis a second for a stream with 50 deltas/s",
     LOGGED,
