@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from turnwire_lab.bench import report
-from turnwire_lab.bench.agent_loop.cases import JOURNALS, KILLED, MEMORY, TURNS_CASE
+from turnwire_lab.bench.agent_loop.cases import (
+    FOLLOWED,
+    JOURNALS,
+    KILLED,
+    MEMORY,
+    TURNS_CASE,
+)
 from turnwire_lab.bench.agent_loop.stamps import STAMP_CHARS, ages_us, stamp
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.model_calls import readers
@@ -49,7 +55,10 @@ def test_turns_are_whole_with_each_journal(run: Run, mode: str) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "cases"),
-    [("agent-memory", ["running", "parked", "idle"]), ("agent-open", ["3 sessions", KILLED])],
+    [
+        ("agent-memory", ["running", "parked", "idle"]),
+        ("agent-open", ["3 sessions", FOLLOWED, KILLED]),
+    ],
 )
 def test_sessions_are_opened_held_and_recovered(run: Run, mode: str, cases: list[str]) -> None:
     AGENT_SESSION_MODES[mode](run)

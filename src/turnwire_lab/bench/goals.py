@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from turnwire_lab.bench.agent_loop.cases import (
+    FOLLOWED,
     IDLE,
     JOURNALS,
     KILLED,
@@ -348,6 +349,8 @@ def _agent_loop() -> Iterator[Goal]:
     yield Goal("Opening one of 10,000 sessions of 100 messages", opened, "ms", at_most=20)
     worst = _value("agent-open", SESSIONS_CASE, "worst_ms", RUNTIME)
     yield Goal("… the slowest of 20", worst, "ms")
+    late = _value("agent-open", FOLLOWED, "worst_ms", RUNTIME)
+    yield Goal("A chunk at another process's socket: the oldest of 100", late, "ms", at_most=200)
     recovered = _value("agent-open", KILLED, "s_after_lease", RUNTIME)
     yield Goal(
         "A turn goes on after SIGKILL: after the end of its lease", recovered, "s", at_most=1

@@ -78,6 +78,16 @@ def pss_bytes(pid: int) -> int:
     return kib * 1024
 
 
+def private_bytes(pid: int) -> int:
+    """Memory of a process tree without files that it maps, such as libraries and journals."""
+    kib = 0
+    for each in tree(pid):
+        for line in _read(_PROC / str(each) / "smaps_rollup").splitlines():
+            if line.startswith("Pss_Anon:"):
+                kib += int(line.split()[1])
+    return kib * 1024
+
+
 def busy_s() -> Mapping[int, float]:
     """Seconds that each core has been at work, in steps of a tick."""
     return _busy(_read(_PROC / "stat"))

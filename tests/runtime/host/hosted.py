@@ -25,6 +25,9 @@ QUICK = HostSettings(lease_s=0.6, stop_s=0.3, retry_s=0.05)
 
 Frame = dict[str, Any]
 
+Opening = Callable[[], Journal]
+"""Makes the journal of one more replica."""
+
 
 @dataclass
 class Scripted:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from runtime.host.hosted import QUICK, Scripted, echo, hosted, words
+from runtime.host.hosted import QUICK, Opening, Scripted, echo, hosted, words
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Appended
@@ -14,18 +14,10 @@ from turnwire_agent.session.deltas import TextAdded
 from turnwire_agent.session.events import QuestionAsked, QuestionClosed, TurnTakenOver
 
 
-class Shared(MemoryJournal):
-    """A journal that several replicas have, and that none of them closes."""
-
-    async def aclose(self) -> None:
-        return
-
-
-async def test_a_follower_at_another_replica_gets_each_word_once() -> None:
-    journal = Shared()
+async def test_a_follower_at_another_replica_gets_each_word_once(opening: Opening) -> None:
     async with (
-        hosted(Scripted(echo), journal) as here,
-        hosted(Scripted(echo), journal) as there,
+        hosted(Scripted(echo), opening()) as here,
+        hosted(Scripted(echo), opening()) as there,
         here.socket() as one,
         there.socket() as two,
     ):
@@ -35,7 +27,7 @@ async def test_a_follower_at_another_replica_gets_each_word_once() -> None:
         assert words(await one.rest("p2")) == "four "
 
 
-async def test_a_stop_and_an_answer_reach_the_holder_from_any_replica() -> None:
+async def test_a_stop_and_an_answer_reach_the_holder_from_any_replica(opening: Opening) -> None:
     async def answer(turn: Turn) -> Ended:
         turn.add(TextAdded("so far"))
         if turn.prompt.content == "wait":
@@ -48,10 +40,9 @@ async def test_a_stop_and_an_answer_reach_the_holder_from_any_replica() -> None:
         turn.add(TextAdded(f" {bytes(closed.answer).decode()} by {closed.user_id}"))  # type: ignore[arg-type]
         return Ended()
 
-    journal = Shared()
     async with (
-        hosted(Scripted(answer), journal) as here,
-        hosted(Scripted(answer), journal) as there,
+        hosted(Scripted(answer), opening()) as here,
+        hosted(Scripted(answer), opening()) as there,
         here.socket() as one,
         there.socket(x_turnwire_user="ann") as two,
     ):
@@ -66,7 +57,7 @@ async def test_a_stop_and_an_answer_reach_the_holder_from_any_replica() -> None:
         assert words(await one.rest("p2")).endswith('so far {"of": 2} by ann')
 
 
-async def test_a_replica_that_stops_hands_its_turn_over_at_once() -> None:
+async def test_a_replica_that_stops_hands_its_turn_over_at_once(opening: Opening) -> None:
     async def answer(turn: Turn) -> Ended:
         if isinstance(turn.events[-1], TurnTakenOver):
             turn.add(TextAdded(" and on"))
@@ -75,10 +66,9 @@ async def test_a_replica_that_stops_hands_its_turn_over_at_once() -> None:
         await asyncio.Event().wait()
         return Ended()
 
-    journal = Shared()
     patient = QUICK.__class__(lease_s=30, stop_s=0.3)
-    async with hosted(Scripted(answer), journal, patient) as there, there.socket() as two:
-        async with hosted(Scripted(answer), journal, patient) as here, here.socket() as one:
+    async with hosted(Scripted(answer), opening(), patient) as there, there.socket() as two:
+        async with hosted(Scripted(answer), opening(), patient) as here, here.socket() as one:
             await one.ask("hello")
             await two.until("message.part.text-delta")
         frames = await two.rest()
@@ -86,7 +76,7 @@ async def test_a_replica_that_stops_hands_its_turn_over_at_once() -> None:
         assert frames[-2]["reason"] == "end_turn"
 
 
-async def test_a_turn_that_waits_for_a_person_is_held_by_nobody() -> None:
+async def test_a_turn_that_waits_for_a_person_is_held_by_nobody(opening: Opening) -> None:
     calls = 0
 
     async def answer(turn: Turn) -> Ended | Parked:
@@ -100,35 +90,35 @@ async def test_a_turn_that_waits_for_a_person_is_held_by_nobody() -> None:
         turn.add(TextAdded("thanks"))
         return Ended()
 
-    journal = Shared()
-    async with hosted(Scripted(answer), journal) as here, here.socket() as one:
+    async with hosted(Scripted(answer), opening()) as here, here.socket() as one:
         await one.ask("hello")
         await one.until("question")
+    journal = opening()
+    await journal.start()
     # Nobody is there: the lease is free.
     lease = await journal.claim("s1", "somebody", 0.01)
     assert lease is not None
     await asyncio.sleep(0.02)
-    async with hosted(Scripted(answer), journal) as there, there.socket() as two:
+    async with hosted(Scripted(answer), opening()) as there, there.socket() as two:
         assert two.seen[0]["data"]["runnerBusy"] is True
         await two.send("answer", questionId="q1", answer="both")
         frames = await two.rest()
         assert words(frames) == "thanks"
         assert calls == 2
-        assert not any(
-            row.kind.startswith("turn-taken-over") for row in await journal.read("s1", details=True)
-        )
+        rows = await journal.read("s1", details=True)
+        assert not any(row.kind.startswith("turn-taken-over") for row in rows)
+    await journal.aclose()
 
 
-async def test_a_stop_reaches_a_holder_that_has_no_socket_of_the_session() -> None:
+async def test_a_stop_reaches_a_holder_that_has_no_socket_of_the_session(opening: Opening) -> None:
     async def answer(_: Turn) -> Ended:
         await asyncio.Event().wait()
         return Ended()
 
-    journal = Shared()
     async with (
-        hosted(Scripted(answer), journal),
+        hosted(Scripted(answer), opening()),
         # It takes no turns: the other one finds the prompt when it looks.
-        hosted(Scripted(answer), journal, replace(QUICK, turns=0)) as there,
+        hosted(Scripted(answer), opening(), replace(QUICK, turns=0)) as there,
         there.socket() as socket,
         asyncio.timeout(5),
     ):

@@ -10,6 +10,7 @@ RUNNING: Final = "running"
 PARKED: Final = "parked"
 IDLE: Final = "idle"
 KILLED: Final = "SIGKILL"
+FOLLOWED: Final = "follower"
 
 TURNS: Final = 200
 PER_S: Final = 50

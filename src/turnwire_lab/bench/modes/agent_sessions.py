@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import Final
 from turnwire_lab.bench import machine
 from turnwire_lab.bench.agent_loop import loads
 from turnwire_lab.bench.agent_loop.cases import (
+    FOLLOWED,
     IDLE,
     KILLED,
     PARKED,
+    PER_S,
     RUNNING,
     SESSIONS,
     sessions_case,
@@ -31,9 +33,10 @@ from turnwire_lab.bench.run import Mode, Run
 from turnwire_lab.process import free_port
 
 _KIB: Final = 1024
-_WARM: Final = 50
-"""Most turns before the first that counts: what is made once, is made."""
+_WARM: Final = 200
+"""Most turns before the first that counts: what is made once, is made; SQLite's cache is full."""
 _OPENED: Final = 20
+_FOLLOWED: Final = 100
 _MESSAGES: Final = 100
 _LEASE_S: Final = 2.0
 _ROUNDS: Final = 3
@@ -61,8 +64,8 @@ def opening(run: Run) -> None:
             measure = partial(_opened, case, number, program, sessions)
             run.add("agent-open", case, number, RUNTIME, measure)
     for number in range(min(_ROUNDS, run.effort.rounds)):
-        measure = partial(_recovered, run, number)
-        run.add("agent-open", KILLED, number, RUNTIME, measure)
+        for case, measured in ((FOLLOWED, _followed), (KILLED, _recovered)):
+            run.add("agent-open", case, number, RUNTIME, partial(measured, run, number))
 
 
 def _held(run: Run, case: str, number: int, count: int) -> Round:
@@ -91,7 +94,7 @@ async def _growth_bytes(program: Program, model_port: int, case: str, count: int
         for number in range(warm + count):
             if number == warm:
                 await asyncio.sleep(loads.SETTLED_S)
-                before = machine.pss_bytes(program.pid)
+                before = machine.private_bytes(program.pid)
             socket = await SessionSocket.open(program.port, f"held-{number}")
             stack.callback(socket.close)
             socket.ask()
@@ -101,7 +104,7 @@ async def _growth_bytes(program: Program, model_port: int, case: str, count: int
                 await socket.until("question" if case == PARKED else "complete")
                 socket.close()
         await asyncio.sleep(2 * loads.SETTLED_S)
-        return machine.pss_bytes(program.pid) - before
+        return machine.private_bytes(program.pid) - before
 
 
 def _opened(case: str, number: int, program: Program, sessions: int) -> Round:
@@ -125,6 +128,38 @@ async def _open(port: int, session: str) -> float:
     seconds = time.monotonic() - began
     socket.close()
     return seconds
+
+
+def _followed(run: Run, number: int) -> Round:
+    """How old chunks are for whoever follows the session at another process."""
+    model_port, journal = free_port(), fresh(run.folder, "followed")
+    with serving(run, model_port, journal) as one, serving(run, model_port, journal) as other:
+        started(one)
+        started(other)
+        ages_us = loads.run(_at_another(model_port, one, other))
+    return Round(
+        mode="agent-open",
+        case=FOLLOWED,
+        contender=RUNTIME,
+        number=number,
+        figures={"worst_ms": max(ages_us) / 1e3, "chunks": len(ages_us)},
+    )
+
+
+async def _at_another(model_port: int, one: Program, other: Program) -> Sequence[int]:
+    answer = Answer(chunks=_FOLLOWED, gap_s=1 / PER_S, held=True)
+    async with AsyncExitStack() as stack:
+        provider = await stack.enter_async_context(Provider(model_port, answer))
+        follower = await SessionSocket.open(other.port, "followed")
+        stack.callback(follower.close)
+        (socket,) = await loads.asked(one.port, ["followed"], stack)
+        await follower.chunks(1)
+        follower.ages_us.clear()
+        provider.go.set()
+        await follower.chunks(_FOLLOWED)
+        provider.end.set()
+        await socket.until("complete")
+        return follower.ages_us
 
 
 def _recovered(run: Run, number: int) -> Round:
