@@ -93,7 +93,7 @@ class LiveSession:
             events = events[known:]
         self.head = max(self.head, head)
         for event in events:
-            frames = self._frames.of(event, self.state)
+            frames = self._frames.of(event, self.state) if self._sockets else ()
             self.state.apply(event)
             for frame in frames:
                 self._broadcast(frame)

@@ -72,10 +72,11 @@ class Exchange:
 class History:
     """The exchanges of all channels of a session."""
 
-    __slots__ = ("_exchanges",)
+    __slots__ = ("_exchanges", "_has_files")
 
     def __init__(self) -> None:
         self._exchanges: list[Exchange] = []
+        self._has_files = False
 
     def __iter__(self) -> Iterator[Exchange]:
         return iter(self._exchanges)
@@ -93,6 +94,7 @@ class History:
         prompt_ids = [] if prompt.prompt_id is None else [prompt.prompt_id]
         size = files.size_of(prompt)
         self._exchanges.append(Exchange(prompt, prompt_ids=prompt_ids, files_size=size))
+        self._has_files |= size > 0
         self._forget()
 
     def waiting(self, entry_id: str) -> Exchange | None:
@@ -134,6 +136,7 @@ class History:
         exchange.finish_reason = ended.finish_reason
         exchange.parts, exchange.messages = parts, messages
         exchange.files_size = files.size_of(exchange.prompt, parts, messages)
+        self._has_files |= exchange.files_size > 0
         self._forget()
 
     def replaced_by(self, prompt: Prompted) -> list[Exchange]:
@@ -168,11 +171,19 @@ class History:
     def _forget(self) -> None:
         while len(self._exchanges) > EXCHANGES_MAX and self._exchanges[0].is_over:
             del self._exchanges[0]
+        if 2 * len(self._exchanges) > SHOWN_MAX:
+            self._hide()
+        if self._has_files:
+            self._forget_files()
+
+    def _hide(self) -> None:
         shown = [each for each in self._exchanges if each.is_shown]
         entries = sum(1 if each.turn_id is None else 2 for each in shown)
         too_many = shown[: max(0, (entries - SHOWN_MAX + 1) // 2)]
         for each in takewhile(_is_over, too_many):
             each.is_shown, each.parts = False, ()
+
+    def _forget_files(self) -> None:
         room = FILES_MAX
         for each in reversed(self._exchanges):
             room -= each.files_size

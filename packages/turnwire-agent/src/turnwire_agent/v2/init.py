@@ -160,6 +160,8 @@ def _end(exchange: Exchange) -> Iterator[wire.Part]:
 
 def _bounded(entry: wire.Entry, room: int) -> tuple[wire.Entry, int]:
     """The entry without the URLs that do not fit, and how many characters still do."""
+    if not any(isinstance(part, wire.FilePart) for part in entry.parts):  # nearly always
+        return entry, room
     parts = list(entry.parts)
     for place, part in reversed(list(enumerate(parts))):
         if isinstance(part, wire.FilePart) and part.url is not None:
