@@ -604,11 +604,11 @@ deploy-check: $(DEPLOY) $(CHECKOV) system  ## Check image, compose, Kubernetes, 
 	$(PYTEST) -q -p no:cov tests/deploy tests/deploy/checkov_check.py
 
 .PHONY: image-check
-image-check: $(STAMP) system  ## Build the image with buildah, stream a chat through it; by hand, as root (5 min)
+image-check: $(STAMP) system  ## Build both images with buildah, stream a chat through each; by hand, as root (8 min)
 	$(PYTEST) -q -p no:cov tests/deploy/image_check.py
 
 .PHONY: release
-release: .venv/.deploy  ## Wheels, sdists, SBOM, sums, notes, image to dist/; uploads nothing (5 min; IMAGE=no: 1 min)
+release: .venv/.deploy  ## Wheels, sdists, SBOMs, sums, notes, images to dist/; uploads nothing (7 min; IMAGE=no: 2 min)
 	IMAGE=$(IMAGE) deploy/release.sh
 
 .PHONY: golden

@@ -6,7 +6,8 @@
 # Wheels and sdists of `turnwire`, `turnwire-lab` and `turnwire-agent` are built twice and must be the same;
 # an sdist must make the same wheel. Each wheel is installed with the hashed lock into an empty environment
 # and asked for its help. The demo's page and the widget are in the lab's where npm builds them. Where root
-# has buildah and mmdebstrap, the image is built too (four minutes; IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
+# has buildah and mmdebstrap, the images of the gateway and of the agent runtime are built too (five minutes more;
+# IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-dist}")
@@ -82,29 +83,34 @@ room() {
   "${pip[@]}" install --no-compile --no-deps --no-index "${wheels[@]/%/-$version-py3-none-any.whl}"
   "${pip[@]}" check
 }
-# What the runtime needs is among the libraries of the gateway.
-room requirements-image.txt "$out/turnwire_agent"
+# The libraries of the last room, with their licences, and what was installed with them.
+bill() {
+  "$(dirname "$python")/cyclonedx-py" environment --pyproject "$1/pyproject.toml" --output-reproducible \
+    --output-file "$out/$2-$version.cdx.json" "$venv/bin/python"
+}
+# As in its image. What the runtime needs at least is among the libraries of the lab.
+room requirements-agent.txt "$out/turnwire_agent"
 env --ignore-environment "$venv/bin/turnwire-agent" --help > /dev/null
 env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
   grep --quiet --fixed-strings --line-regexp "$version"
+bill packages/turnwire-agent turnwire-agent
 room requirements-lab.txt "$out/turnwire" "$out/turnwire_agent" "$out/turnwire_lab"
 env --ignore-environment "$venv/bin/turnwire-lab" --help > /dev/null
 room requirements-image.txt "$out/turnwire"
 env --ignore-environment "$venv/bin/turnwire" --help > /dev/null
 env --ignore-environment TURNWIRE_ENABLED=true TURNWIRE_JWT_KEY="$(printf %032d 0)" \
   TURNWIRE_AGENT_URL='wss://agents.example/{session_id}' "$venv/bin/turnwire" check > /dev/null
-
-# Of the last room: the locked libraries, with their licences, and turnwire.
-"$(dirname "$python")/cyclonedx-py" environment --pyproject pyproject.toml --output-reproducible \
-  --output-file "$out/turnwire-$version.cdx.json" "$venv/bin/python"
+bill . turnwire
 
 if [[ ${IMAGE:-} == no ]]; then
-  echo "release: no image, as asked"
-elif [[ $EUID -eq 0 ]] && command -v buildah mmdebstrap > /dev/null; then
-  VERSION=$version REVISION=$(git rev-parse HEAD) \
-    deploy/docker/build.sh build/image gateway "$out/turnwire-$version.oci.tar" > /dev/null
+  echo "release: no images, as asked"
+elif [[ $EUID -eq 0 ]] && command -v buildah > /dev/null && command -v mmdebstrap > /dev/null; then
+  # One base for both: a registry keeps its layer once.
+  export VERSION=$version REVISION=$(git rev-parse HEAD)
+  deploy/docker/build.sh build/image gateway "$out/turnwire-$version.oci.tar" > /dev/null
+  deploy/docker/build.sh build/image agent "$out/turnwire-agent-$version.oci.tar" > /dev/null
 else
-  echo "release: no image: that needs root, buildah and mmdebstrap"
+  echo "release: no images: that needs root, buildah and mmdebstrap"
 fi
 
 (cd "$out" && sha256sum -- * > "$scratch/SHA256SUMS" && mv "$scratch/SHA256SUMS" .)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image where there is no Docker: as root, with buildah, on a Debian 12 that mmdebstrap makes.
+# Builds an image where there is no Docker: as root, with buildah, on a Debian 12 that mmdebstrap makes.
 #
 #   deploy/docker/build.sh DIRECTORY [TARGET [OCI-ARCHIVE]]
 #
@@ -9,6 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 directory=$(realpath -m "$1") target=${2:-gateway} archive=${3:-}
 image=localhost/turnwire-$target
+name=turnwire-$target
+if [[ $target == gateway ]]; then name=turnwire; fi
 base=localhost/turnwire-base
 mkdir -p "$directory"
 
@@ -40,6 +42,6 @@ buildah bud --quiet --isolation chroot --pull-never --format docker "${mounts[@]
 if [[ -n $archive ]]; then
   # OCI images have no HEALTHCHECK: it is in images that Docker builds, and compose.yaml has its own.
   rm -f "$archive"
-  buildah push --quiet --format oci "$image" "oci-archive:$(realpath -m "$archive"):turnwire"
+  buildah push --quiet --format oci "$image" "oci-archive:$(realpath -m "$archive"):$name"
 fi
 echo "$image"

@@ -1,98 +1,72 @@
-"""Builds the image and streams a chat through it. By hand: `make image-check`; five minutes.
+"""Builds the images and streams a chat through each. By hand: `make image-check`; ten minutes.
 
-It needs no Docker: buildah builds it, in a chroot, on a Debian that mmdebstrap makes. It is started
-twice: by `buildah run`, as the image's own user; and, since that cannot make its root read-only, as
-process 1 of namespaces of its own, on a read-only mount of the image.
+It needs no Docker: buildah builds them, in a chroot, on a Debian that mmdebstrap makes.
 """
 
+import asyncio
 import os
-import shutil
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
+from websockets.asyncio.client import connect
 
-from deploy.parts import DEPLOY, ROOT, Json, as_json, run
+from deploy.images import (
+    USER,
+    WAYS,
+    Container,
+    Files,
+    built,
+    has_no_tools_and_nothing_that_its_user_owns,
+    innermost,
+    root_options,
+    secret,
+    status,
+)
+from deploy.parts import DEPLOY, run
 from gateway.clients import ask, is_whole, new_client, said
-from gateway.needed import lacking, program, root
+from gateway.postgres_server import PostgresServer
 from gateway.served import Served
 from gateway.tokens import KEY, bearer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
+from runtime.host.hosted import Socket, words
+from runtime.llm.messages_events import BEGIN, STOP, ended, text
+from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends
+from runtime.llm.streams import sse
 from turnwire_lab.agents.v2.server import ReferenceAgent
+from turnwire_lab.process import free_port
 
 pytestmark = [pytest.mark.sockets, pytest.mark.long, pytest.mark.timeout(1800)]
 
-STORE: Final = ROOT / "build/image"
-USER: Final = 10001
-
-READ_ONLY: Final = """\
-mount --bind "$1" "$1"
-mount --options remount,bind,ro "$1"
-mount --types tmpfs --options mode=0700,uid=10001 secrets "$1/run"
-install --mode=0400 --owner=10001 "$2" "$1/run/jwt_key"
-mount --types proc proc "$1/proc"
-mount --rbind /dev "$1/dev"
-root=$1
-shift 2
-exec chroot --userspec=10001:10001 "$root" "$@"
-"""
-
-
-def buildah(*words: object) -> str:
-    command = [program("buildah"), "--root", STORE / "storage", "--runroot", STORE / "run"]
-    code, out, err = run([*command, "--storage-driver", "vfs", *words])
-    assert code == 0, err
-    return out.strip()
-
-
-class Container:
-    """A container of the image, not started; its root, and what the image says of itself."""
-
-    def __init__(self) -> None:
-        self.name = buildah("from", "--pull-never", "localhost/turnwire-gateway")
-        self.root = Path(buildah("mount", self.name))
-        self.config: Json = as_json(buildah("inspect", self.name))["Docker"]["config"]
-        self.command: list[str] = [*self.config["Entrypoint"], *self.config["Cmd"]]
-
-    def under_buildah(self, values: dict[str, str], *words: str, key: Path) -> list[str]:
-        env = [part for name, value in values.items() for part in ("--env", f"{name}={value}")]
-        store = ["--root", str(STORE / "storage"), "--runroot", str(STORE / "run")]
-        volume = f"{key}:/run/jwt_key:ro"
-        run_ = ["run", "--isolation", "chroot", *env, "--volume", volume, self.name, "--"]
-        return [program("buildah"), *store, "--storage-driver", "vfs", *run_, *words]
-
-    def read_only(self, values: dict[str, str], *words: str, key: Path) -> list[str]:
-        env = [*self.config["Env"], *(f"{name}={value}" for name, value in values.items())]
-        spaces = [program("unshare"), "--mount", "--pid", "--fork", "--kill-child"]
-        shell = ["sh", "-euc", READ_ONLY, "sh", str(self.root), str(key)]
-        return [*spaces, *shell, "/usr/bin/env", "-i", *env, *words]
+TOKEN: Final = "a-token-that-no-log-may-have-0123456789"
+MODEL_KEY: Final = "a-key-that-no-log-may-have-0123456789"
+WHOLE: Final = sse(BEGIN, *text(0, "One ", "two."), ended("end_turn"), STOP, named=True)
 
 
 @pytest.fixture(scope="module")
-def container() -> Iterator[Container]:
-    root()
-    if not shutil.which("buildah") or not shutil.which("mmdebstrap"):
-        lacking("an image is built by Debian's buildah and mmdebstrap")
-    if not os.environ.get("BUILT"):
-        subprocess.run([DEPLOY / "docker/build.sh", STORE, "gateway"], cwd=ROOT, check=True)
-    made = Container()
-    yield made
-    buildah("rm", made.name)
+def gateway_image() -> Iterator[Container]:
+    with built("gateway") as container:
+        yield container
 
 
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "jwt_key"
-    path.write_text(KEY)
-    path.chmod(0o444)
-    return path
+@pytest.fixture(scope="module")
+def agent_image() -> Iterator[Container]:
+    with built("agent") as container:
+        yield container
 
 
-def test_the_image_says_what_it_should(container: Container) -> None:
-    config = container.config
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with PostgresServer() as server:
+        yield server
+
+
+def test_the_gateways_image_says_what_it_should(gateway_image: Container) -> None:
+    config = gateway_image.config
 
     assert config["User"] == f"{USER}:{USER}"
     assert config["StopSignal"] == "SIGTERM"
@@ -101,44 +75,20 @@ def test_the_image_says_what_it_should(container: Container) -> None:
     assert config["Labels"]["org.opencontainers.image.title"] == "turnwire"
 
 
-def test_it_has_no_tools_no_lab_and_nothing_that_its_user_owns(container: Container) -> None:
-    root = container.root
-    venv = root / "opt/turnwire"
+def test_the_gateways_image_has_no_tools_and_no_lab(gateway_image: Container) -> None:
+    venv = gateway_image.root / "opt/turnwire"
 
     assert {path.name for path in (venv / "bin").iterdir()} >= {"python", "turnwire"}
-    assert not [path for path in venv.rglob("*") if path.name in {"pip", "turnwire_lab"}]
-    for name in ("gcc", "cc", "make", "git", "curl", "wget"):
-        assert not (root / "usr/bin" / name).exists(), name
-    assert not [path for path in venv.rglob("*") if path.lstat().st_uid == USER]
-    assert not [
-        path for path in venv.rglob("*") if path.lstat().st_mode & 0o022 and not path.is_symlink()
-    ]
+    assert not [path for path in venv.rglob("*") if path.name in {"turnwire_agent", "turnwire_lab"}]
+    has_no_tools_and_nothing_that_its_user_owns(gateway_image, venv)
 
 
-def status(pid: int, name: str) -> list[str]:
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    (found,) = (line.split()[1:] for line in lines if line.startswith(f"{name}:"))
-    return found
-
-
-def gateways(pid: int) -> list[int]:
-    """The processes of the image's user under one of ours."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()  # buildah starts its children from any thread
-    children = [child for task in tasks for child in (task / "children").read_text().split()]
-    own = [pid] if status(pid, "Uid")[0] == str(USER) else []
-    return own + [found for child in children for found in gateways(int(child))]
-
-
-def options(pid: int) -> list[str]:
-    """How the root of a process is mounted."""
-    mounts = Path(f"/proc/{pid}/mounts").read_text(encoding="utf-8").splitlines()
-    (found,) = (line.split()[3] for line in mounts if line.split()[1] == "/")
-    return found.split(",")
-
-
-@pytest.mark.parametrize("way", ["under_buildah", "read_only"])
-async def test_a_chat_streams_through_it(container: Container, key: Path, way: str) -> None:
-    start: Callable[..., list[str]] = getattr(container, way)
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_chat_streams_through_the_gateways_image(
+    gateway_image: Container, tmp_path: Path, way: str
+) -> None:
+    start = gateway_image.way(way)
+    files = {"/run/secrets/jwt_key": secret(tmp_path / "jwt_key", KEY)}
     async with ReferenceAgent() as agent:
         gateway = Served(agent.url)
         values = {
@@ -146,20 +96,19 @@ async def test_a_chat_streams_through_it(container: Container, key: Path, way: s
             for name, value in gateway._env.items()
             if name.startswith("TURNWIRE_") and name != "TURNWIRE_JWT_KEY"
         }
-        values |= {"TURNWIRE_HOST": "127.0.0.1", "TURNWIRE_JWT_KEY_FILE": "/run/jwt_key"}
-        gateway._command = tuple(start(values, *container.command, key=key))
+        values |= {"TURNWIRE_HOST": "127.0.0.1", "TURNWIRE_JWT_KEY_FILE": "/run/secrets/jwt_key"}
+        gateway._command = tuple(start(values, *gateway_image.command, files=files))
         gateway._env = {"PATH": os.environ["PATH"]}
         async with gateway, new_client() as client:
             answer = await client.post(
                 f"{gateway.url}/api/sessions/s1/chat", json=ask("what is 12*7?"), headers=bearer()
             )
-            *_, pid = gateways(gateway.pid)  # the innermost: buildah's last helper is its parent
+            pid = innermost(gateway.pid)
             groups = status(pid, "Gid")
-            root_options = options(pid)
-            health = [*container.config["Healthcheck"]["Test"][1:]]
+            options = root_options(pid)
             asked = {"TURNWIRE_PORT": str(gateway.port), "TURNWIRE_HOST": "127.0.0.1"}
-            healthy = run(start(asked, *health, key=key))
-            nobody = run(start({"TURNWIRE_PORT": "1"}, *health, key=key))
+            healthy = run(start(asked, *gateway_image.health, files={}))
+            nobody = run(start({"TURNWIRE_PORT": "1"}, *gateway_image.health, files={}))
             os.kill(pid, signal.SIGTERM)
             await until(gateway._ending.done, 20)
 
@@ -170,4 +119,111 @@ async def test_a_chat_streams_through_it(container: Container, key: Path, way: s
     assert nobody[0] == 1, nobody
     assert "Finished server process" in gateway.errors  # and then buildah has lines of its own
     if way == "read_only":
-        assert "ro" in root_options
+        assert "ro" in options
+
+
+def test_the_agents_image_says_what_it_should(agent_image: Container) -> None:
+    config = agent_image.config
+
+    assert config["User"] == f"{USER}:{USER}"
+    assert config["StopSignal"] == "SIGTERM"
+    assert config["Healthcheck"]["Test"][0] == "CMD"
+    assert set(config["ExposedPorts"]) == {"8765/tcp", "9788/tcp"}
+    assert config["Labels"]["org.opencontainers.image.title"] == "turnwire-agent"
+    assert agent_image.entry == ["turnwire-agent"]
+    assert agent_image.command[1:] == ["serve", "/etc/turnwire-agent/agent.toml"]
+    assert agent_image.health[-1] == "8765"
+
+
+def test_the_agents_image_has_no_tools_and_nothing_of_the_gateway(agent_image: Container) -> None:
+    venv = agent_image.root / "opt/turnwire-agent"
+
+    assert {path.name for path in (venv / "bin").iterdir()} >= {"python", "turnwire-agent"}
+    assert not (agent_image.root / "opt/turnwire").exists()
+    assert not [path for path in venv.rglob("*") if path.name in {"turnwire", "turnwire_lab"}]
+    has_no_tools_and_nothing_that_its_user_owns(agent_image, venv)
+
+
+def agent_files(folder: Path, journal: str, port: int, metrics_port: int) -> Files:
+    """What compose-agent.yaml mounts, with ports that are free here."""
+    settings = (DEPLOY / "agent.toml").read_text(encoding="utf-8")
+    moved = settings.replace(":8765", f":{port}").replace(":9788", f":{metrics_port}")
+    secrets = {"agent_token": TOKEN, "model_key": MODEL_KEY, "journal": journal}
+    return {
+        "/etc/turnwire-agent/agent.toml": secret(folder / "agent.toml", moved),
+        **{f"/run/secrets/{name}": secret(folder / name, of) for name, of in secrets.items()},
+    }
+
+
+@asynccontextmanager
+async def serving(command: list[str]) -> AsyncIterator[Process]:
+    """The process that runs a container, when the agent in it serves."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        env={"PATH": os.environ["PATH"]},
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    assert process.stdout
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            line = await process.stdout.readline()
+        assert line.startswith(b"serves "), await process.communicate()
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+async def turn(port: int, headers: Mapping[str, str]) -> str:
+    """What the agent answers to a prompt of a gateway."""
+    url = f"ws://127.0.0.1:{port}/api/sessions/s1/ws?role=client"
+    async with connect(url, additional_headers=headers, proxy=None) as connection:
+        socket = Socket(connection)
+        await socket.next()
+        return words(await socket.turn("Hi"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_prompt_is_answered_by_the_agents_image(
+    agent_image: Container, postgres: PostgresServer, tmp_path: Path, way: str
+) -> None:
+    start = agent_image.way(way)
+    port, metrics_port = free_port(), free_port()
+    files = agent_files(tmp_path, postgres.empty(), port, metrics_port)
+    usage = run(start({}, *agent_image.entry, "--help", files={}))
+    checked = run(start({}, *agent_image.entry, "check", agent_image.command[-1], files=files))
+    async with ScriptedServer([sends(STREAM_HEAD + WHOLE)]) as model:
+        command = start({}, *agent_image.command, "--base-url", model.url, files=files)
+        async with serving(command) as process:
+            answer = await turn(port, {"authorization": f"Bearer {TOKEN}"})
+            pid = innermost(process.pid)
+            groups = status(pid, "Gid")
+            options = root_options(pid)
+            *health, _ = agent_image.health
+            healthy = run(start({}, *health, str(port), files={}))
+            nobody = run(start({}, *health, "1", files={}))
+            async with new_client() as client:
+                ready = await client.get(f"http://127.0.0.1:{port}/readyz")
+                metrics = await client.get(f"http://127.0.0.1:{metrics_port}/metrics")
+            os.kill(pid, signal.SIGTERM)
+            _, log = await asyncio.wait_for(process.communicate(), 20)
+
+    assert usage[0] == 0, usage
+    assert "serve an agent to a gateway" in usage[1]
+    assert checked[0] == 0, checked
+    assert "journal" in checked[1]
+    assert answer == "One two."
+    assert model.asked[0].headers["x-api-key"] == MODEL_KEY
+    assert groups == [str(USER)] * 4
+    assert healthy[0] == 0, healthy
+    assert nobody[0] == 1, nobody
+    assert ready.is_success
+    assert 'turns_total{reason="end_turn"} 1' in metrics.text
+    assert process.returncode == 0, log
+    assert b"Traceback" not in log
+    assert TOKEN.encode() not in log
+    if way == "read_only":
+        assert "ro" in options

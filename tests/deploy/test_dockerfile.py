@@ -3,6 +3,7 @@
 import re
 import socket
 import sys
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -35,7 +36,9 @@ def test_the_context_has_what_is_copied_and_little_else() -> None:
     }
 
     assert all((ROOT / source).exists() for source in copied)
-    assert set(copied) == let_in
+    version = "src/turnwire/__init__.py"
+    assert set(copied) == let_in | {version}
+    assert str(Path(version).parent) in let_in
 
 
 def test_every_lock_of_the_image_is_hashed_and_agrees_with_the_others() -> None:

@@ -1,4 +1,4 @@
-"""What `make release` makes, without the image."""
+"""What `make release` makes, without the images."""
 
 import hashlib
 import os
@@ -38,6 +38,7 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
         "NOTES.md",
         "SHA256SUMS",
         f"turnwire-{__version__}.cdx.json",
+        f"turnwire-agent-{__version__}.cdx.json",
         *(f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS),
         *(f"{name}-{__version__}.tar.gz" for name in WHEELS),
     }
@@ -46,6 +47,17 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
         name: hashlib.sha256((release / name).read_bytes()).hexdigest()
         for name in names - {"SHA256SUMS"}
     }
+
+
+def test_both_images_are_built_for_it_from_one_base() -> None:
+    script = (DEPLOY / "release.sh").read_text(encoding="utf-8")
+    built = re.findall(r"^ +deploy/docker/build\.sh (\S+) (\S+) (\S+)", script, re.MULTILINE)
+
+    assert built == [
+        ("build/image", "gateway", '"$out/turnwire-$version.oci.tar"'),
+        ("build/image", "agent", '"$out/turnwire-agent-$version.oci.tar"'),
+    ]
+    assert script.index("deploy/docker/build.sh") < script.index("sha256sum -- *")
 
 
 def members(release: Path, name: str) -> tuple[set[str], set[str]]:
@@ -88,18 +100,27 @@ def test_the_notes_are_the_changelogs_section(release: Path) -> None:
     assert "\n## " not in notes
 
 
-def test_the_bill_of_materials_is_the_lock(release: Path) -> None:
-    text = (release / f"turnwire-{__version__}.cdx.json").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "lock", "some"),
+    [
+        ("turnwire", "image", {"starlette", "uvicorn", "redis", "cryptography"}),
+        ("turnwire-agent", "agent", {"starlette", "psycopg-binary", "pyjwt", "cryptography"}),
+    ],
+)
+def test_a_bill_of_materials_is_the_lock(
+    release: Path, name: str, lock: str, some: set[str]
+) -> None:
+    text = (release / f"{name}-{__version__}.cdx.json").read_text(encoding="utf-8")
     bill: dict[str, Any] = as_json(text)
-    lock = (ROOT / "requirements-image.txt").read_text(encoding="utf-8")
-    locked = set(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lock, re.MULTILINE))
+    lines = (ROOT / f"requirements-{lock}.txt").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9.-]+)(?:\[.*\])?==(\S+)", lines, re.MULTILINE))
 
     found = {
         (each["name"].lower().replace("_", "-"), each["version"]) for each in bill["components"]
     }
-    assert {"starlette", "uvicorn", "redis", "cryptography"} <= {name for name, _ in found}
-    assert {(name, version) for name, version in found if name != "turnwire"} <= locked
-    assert bill["metadata"]["component"]["name"] == "turnwire"
+    assert some <= {each for each, _ in found}
+    assert {(each, version) for each, version in found if each != name} <= locked
+    assert bill["metadata"]["component"]["name"] == name
     assert str(ROOT) not in text
     assert os.path.expanduser("~/") not in text  # noqa: PTH111
     assert msgspec.json.decode(text) == bill
