@@ -43,6 +43,7 @@ _REQUESTS_PER_S: Final = 300
 _MESSAGES_OF_REQUEST: Final = 40
 """Messages of a history that take as long as all else of a request."""
 _KB: Final = 1_024
+_KB_OF_ROUND: Final = 100_000
 _SETTLE_S: Final = 0.3
 _SEEN_RAMP_US: Final = 1_000
 """More than a turn of one delta takes: none has to wait."""
@@ -86,7 +87,8 @@ def _output(run: Run) -> None:
     with run.farm(TURNWIRE) as farm:
         for count in OUTPUT.counts:
             plan = Plan(deltas=3, tools=1, output=count * _KB)
-            load = Load(plan=plan, streams=2, total=_turns(run, 2))
+            total = max(4, min(_turns(run, 2), _KB_OF_ROUND // count))
+            load = Load(plan=plan, streams=2, total=total)
             for number, name in run.order(farm):
                 measure = partial(_output_figures, farm, name, load, count)
                 _add(run, OUTPUT.case(count), number, name, measure)
