@@ -304,7 +304,7 @@ THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent
   $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/relay/test_%.py,apart reply steady_client) $(patsubst %,tests/lab/test_%.py,demo page) \
-  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_rig.py tests/chaos/test_fronts.py
+  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_agent_loop.py tests/bench/test_rig.py tests/chaos/test_fronts.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
 BROWSED := $(patsubst %,tests/e2e/test_%.py,chat frameworks page)

@@ -4,8 +4,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 
 import pytest
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import CloseCode
 
@@ -109,3 +111,40 @@ async def test_nothing_new_is_taken(frame: dict[str, object]) -> None:
         with pytest.raises(ConnectionClosedError) as closed:
             await socket.next()
         assert code(closed) == CloseCode.POLICY_VIOLATION
+
+
+async def test_a_turn_that_began_later_keeps_no_socket_open() -> None:
+    async with (
+        served() as host,
+        host.socket(authorization="Bearer 0.2") as socket,
+        host.socket(authorization="Bearer ever") as other,
+    ):
+        await socket.turn("slow")
+        await other.ask("for ever", "p2")
+        with pytest.raises(ConnectionClosedError) as closed:
+            await socket.until("never")
+        assert code(closed) == CloseCode.POLICY_VIOLATION
+
+
+async def test_a_socket_that_does_not_read_keeps_no_other_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expiring, "CLOSE_S", 0.1)
+    closings = count()
+    close = ServerConnection.close
+
+    async def first_waits_for_ever(self: ServerConnection, *args: object) -> None:
+        if next(closings) == 0:
+            await asyncio.Event().wait()
+        await close(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ServerConnection, "close", first_waits_for_ever)
+    async with (
+        served() as host,
+        host.socket(authorization="Bearer 0.1") as one,
+        host.socket(authorization="Bearer 0.1") as two,
+        host.socket(authorization="Bearer 0.6") as three,
+    ):
+        for each in (one, two, three):
+            with pytest.raises(ConnectionClosedError):
+                await each.until("never")

@@ -1,17 +1,21 @@
 """Sessions that are of their first user alone."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import CloseCode
 
 from runtime.host.hosted import QUICK, Hosted, Scripted, echo, hosted, words
 from turnwire_agent.host.commands import AbortCommand, command
 from turnwire_agent.host.driver import Ended, Turn
 from turnwire_agent.journal.memory import MemoryJournal
 from turnwire_agent.journal.port import Row
+from turnwire_agent.session.codec import encode
 from turnwire_agent.session.deltas import TextAdded
 from turnwire_agent.session.events import Prompted
 
@@ -66,7 +70,7 @@ async def test_whoever_came_before_the_owner_is_sent_nothing_of_theirs() -> None
         assert words(await same.rest()) == "hello "
         with pytest.raises(ConnectionClosed):
             await other.rest()
-        assert {each["type"] for each in other.seen} == {"init", "user.joined"}
+        assert {each["type"] for each in other.seen} == {"init"}
 
 
 async def test_what_others_asked_before_is_not_done() -> None:
@@ -105,3 +109,42 @@ async def test_whose_a_session_is_that_cannot_be_read_nobody_is_told() -> None:
         assert newer is not None
         await journal.append(newer, [Row("prompted.9", b"{}")])
         assert await status(host, "ann") == 503
+
+
+async def test_a_session_that_becomes_somebodys_meanwhile_is_not_shown() -> None:
+    class Slow(MemoryJournal):
+        """Its reads take a while, and Ann's prompt comes during the last one of Bob's."""
+
+        reads = 0
+
+        async def read(self, *args: Any, **kwargs: Any) -> Sequence[Row]:
+            rows = await super().read(*args, **kwargs)
+            self.reads += 1
+            if self.reads == 2:
+                prompted = Prompted(entry_id="e1", prompt_id="p1", user_id="ann", content="hi")
+                lease = await self.claim("s1", "ann's", 5)
+                assert lease is not None
+                encoded = encode(prompted)
+                await self.append(lease, [Row(encoded.kind, encoded.body)])
+                rows = await super().read(*args, **kwargs)
+            return rows
+
+    async with hosted(Scripted(echo), Slow(), PRIVATE) as host:
+        with pytest.raises(ConnectionClosed) as closed:
+            async with host.socket(**BOB):
+                pass
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == CloseCode.POLICY_VIOLATION
+
+
+async def test_nobody_hears_of_others_in_a_session_that_will_be_one_users() -> None:
+    async with (
+        hosted(Scripted(echo), settings=PRIVATE) as host,
+        host.socket(**BOB) as other,
+        host.socket(**ANN) as first,
+        host.socket(**ANN),
+    ):
+        assert (await first.until("user.joined"))["userId"] == "ann"
+        await other.send("ping")
+        await other.until("pong")
+        assert {each["type"] for each in other.seen} == {"init", "pong"}

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from runtime.host.hosted import QUICK, Scripted, echo, hosted
-from turnwire_agent.host.commands import command
+from turnwire_agent.host.commands import AbortCommand, command
 from turnwire_agent.host.driver import Ended, Turn
 from turnwire_agent.host.holder import COMMANDS_AT_ONCE
 from turnwire_agent.journal.memory import MemoryJournal
@@ -111,3 +111,21 @@ async def test_many_commands_are_read_a_few_at_once_and_all_taken() -> None:
         await socket.until("complete", promptId=f"p{number - 1}")
     assert read[:3] == [COMMANDS_AT_ONCE, COMMANDS_AT_ONCE, 0]
     assert max(read[3:]) == 0
+
+
+async def test_a_turn_ends_though_commands_come_again_and_again() -> None:
+    class Flooded(MemoryJournal):
+        """Whenever it is asked, there are as many commands as are read at once."""
+
+        async def commands(self, *args: Any, **kwargs: Any) -> Sequence[Command]:
+            for number in range(COMMANDS_AT_ONCE):
+                stop = command(f"{self.arrivals}-{number}", AbortCommand(turn_id="nobody"))
+                await self.put("s1", stop)
+            self.arrivals += 1
+            return await super().commands(*args, **kwargs)
+
+        arrivals = 0
+
+    async with hosted(Scripted(echo), Flooded()) as host, host.socket() as socket:
+        async with asyncio.timeout(5):
+            await socket.turn("hello")

@@ -112,7 +112,11 @@ async def _queued(host: Hosted, count: int) -> None:
                 return
 
 
-async def test_what_is_left_open_by_a_stop_is_unknown_and_what_models_used_is_kept() -> None:
+@pytest.mark.parametrize("is_stopped", [True, False])
+async def test_what_is_left_open_by_a_stop_is_unknown_and_what_models_used_is_kept(
+    *, is_stopped: bool
+) -> None:
+    """And what is left open by a driver that raises."""
     journal = MemoryJournal()
 
     async def answer(turn: Turn) -> Ended:
@@ -132,14 +136,18 @@ async def test_what_is_left_open_by_a_stop_is_unknown_and_what_models_used_is_ke
             input=Raw(b"{}"),
         )
         await turn.write(step, begun, effects=effects.intent(turn.session_id, begun))
+        if not is_stopped:
+            raise RuntimeError
         return await for_ever(turn)
 
     async with hosted(Scripted(answer), journal) as host, host.socket() as socket:
         await socket.ask("first")
-        await socket.until("message.part.text-delta")
-        await socket.send("abort", promptId="p1")
+        if is_stopped:
+            await socket.until("message.part.text-delta")
+            await socket.send("abort", promptId="p1")
         end = await socket.until("message.finalize")
-        assert end["usage"] == {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}
+        if is_stopped:
+            assert end["usage"] == {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}
         effect = await journal.effect(effects.key("s1", end["turnId"], "c1"))
         assert effect is not None
         assert effect.state == "unknown"

@@ -9,6 +9,7 @@ from turnwire.core.requests import Channel as ClientChannel
 from turnwire.core.requests import PromptRequest
 from turnwire.dialects.v2 import commands
 from turnwire_agent.session.events import Attachment, Channel
+from turnwire_agent.tools.nesting import LEVELS_MAX
 from turnwire_agent.v2 import requests
 from turnwire_agent.v2.requests import Abort, Answer, Ping, Prompt, Unreadable, parse
 
@@ -149,3 +150,12 @@ def test_a_frame_that_is_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -
 def test_the_longest_names_are_read() -> None:
     assert parse(frame("prompt", promptId="p" * 512, channelId="c" * 256)) is not None
     assert parse(frame("answer", questionId="q" * 512, answer="x" * 1_000_000)) is not None
+
+
+def test_an_answer_that_is_nested_too_deep_is_not_understood() -> None:
+    deep: list[object] = []
+    for _ in range(LEVELS_MAX):
+        deep = [deep]
+
+    assert parse(frame("answer", questionId="q1", answer=deep)) is None
+    assert isinstance(parse(frame("answer", questionId="q1", answer=deep[0])), Answer)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from turnwire_agent.tools.run.tool_thread import ToolThread
+from turnwire_agent.tools.run.tool_thread import ToolThread, give_slot_up
 
 
 async def exits() -> None:
@@ -63,3 +63,28 @@ async def test_functions_that_never_end_keep_no_other_from_running() -> None:
         assert await thread.start(lambda: "next").done == "next"
     stop.set()
     thread.close()
+
+
+async def test_a_function_that_waits_for_a_person_has_no_slot() -> None:
+    thread = ToolThread(threads=1)
+    answered = threading.Event()
+
+    def asks() -> str:
+        give_slot_up()
+        give_slot_up()
+        answered.wait(5)
+        return "asked"
+
+    asking = thread.start(asks)
+    async with asyncio.timeout(5):
+        assert [await thread.start(lambda: "other").done for _ in range(2)] == ["other"] * 2
+        answered.set()
+        assert await asking.done == "asked"
+        assert await thread.start(lambda: "next").done == "next"
+    assert thread._left_behind == 0
+    assert thread._slots._value == 1
+    thread.close()
+
+
+def test_elsewhere_there_is_no_slot_to_give_up() -> None:
+    give_slot_up()

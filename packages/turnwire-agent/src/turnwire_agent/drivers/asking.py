@@ -9,10 +9,12 @@ import msgspec
 from msgspec import UNSET
 
 from turnwire_agent.host.driver import Turn
+from turnwire_agent.light_event import LightEvent
 from turnwire_agent.loop.calls.questions import question
 from turnwire_agent.loop.turn_state import TurnState
 from turnwire_agent.session.events import QuestionAsked, QuestionClosed
 from turnwire_agent.tools.contract import NoAnswer
+from turnwire_agent.tools.run.tool_thread import give_slot_up
 
 
 class Asking:
@@ -39,7 +41,7 @@ class Asking:
         self.clock = clock
         self._state = state
         self._catch_up = catch_up
-        self._woken: asyncio.Event | None = None
+        self._woken: LightEvent | None = None
         """Set and forgotten when something has changed. None: nobody waits."""
 
     def wake(self) -> None:
@@ -59,7 +61,7 @@ class Asking:
         if asks not in state.questions and asks not in state.answers:
             await self._write(asked)
         while (closed := state.answers.get(asks)) is None:
-            self._woken = self._woken or asyncio.Event()
+            self._woken = self._woken or LightEvent()
             try:
                 async with asyncio.timeout(self._left(state.questions[asks])):
                     await self._woken.wait()
@@ -107,7 +109,10 @@ class RunAsks:
         answer = asyncio.run_coroutine_threadsafe(self._answer(asked), self._home)
         try:
             asyncio.get_running_loop()
-        except RuntimeError:  # a plain function: its thread may wait
+        except (
+            RuntimeError
+        ):  # a plain function: its thread may wait, and keeps no other from running
+            give_slot_up()
             return answer.result()
         return asyncio.wrap_future(answer)
 

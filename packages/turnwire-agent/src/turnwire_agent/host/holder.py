@@ -117,37 +117,40 @@ class Holder:
                     )
             while not self._leaving:
                 self._woken.clear()
-                await self._take_commands()
+                has_more = await self._take_commands()
                 await self._expire_questions()
                 if self._task is not None and self._task.done():
                     await self._end_turn()
                     continue
-                if self._task is None and not await self._begin():
+                if self._task is None and not await self._begin() and not has_more:
                     await self._release()
                     return
-                await self._wait()
+                if not has_more:
+                    await self._wait()
+                elif self._is_lost:
+                    raise LeaseLostError
             await self._hand_over()
         finally:
             await self._drop()
 
     # --- what the session is asked for -------------------------------------------------------
 
-    async def _take_commands(self) -> None:
-        while found := await self._journal.commands(self._live.id, limit=COMMANDS_AT_ONCE):
-            for each in found:
-                match wanted(each):
-                    case asked if self._settings.private and not self._live.state.is_of(
-                        asked.user_id
-                    ):  # it came before the session was anybody's
-                        await self._write([], take=[each.id])
-                    case Prompted() as prompted:
-                        await self._prompt(prompted, each.id)
-                    case AbortCommand() as abort:
-                        await self._abort(abort, each.id)
-                    case AnswerCommand() as answer:
-                        await self._answer(answer, each.id)
-            if len(found) < COMMANDS_AT_ONCE:
-                return
+    async def _take_commands(self) -> bool:
+        """Take some. Returns whether there may be more: other things come in between."""
+        found = await self._journal.commands(self._live.id, limit=COMMANDS_AT_ONCE)
+        for each in found:
+            match wanted(each):
+                case asked if self._settings.private and not self._live.state.is_of(
+                    asked.user_id
+                ):  # it came before the session was anybody's
+                    await self._write([], take=[each.id])
+                case Prompted() as prompted:
+                    await self._prompt(prompted, each.id)
+                case AbortCommand() as abort:
+                    await self._abort(abort, each.id)
+                case AnswerCommand() as answer:
+                    await self._answer(answer, each.id)
+        return len(found) == COMMANDS_AT_ONCE
 
     async def _prompt(self, prompted: Prompted, command: str) -> None:
         """Accept a prompt, unless its client sent the same message again: it has its turn."""
@@ -292,14 +295,12 @@ class Holder:
         events = running.events if running else ()
         used = total(each.usage for each in events if isinstance(each, StepEnded))
         stopped = Ended(reason="canceled", finish_reason="other", usage=used)
-        await self._write_end(
-            stopped, Extra(take=[command], effects=left_open(self._live.id, events))
-        )
+        await self._write_end(stopped, take=[command])
         self._task = self._turn = None
         if task is not None:
             await self._wait_for(task)
 
-    async def _write_end(self, ended: Ended, extra: Extra | None = None) -> None:
+    async def _write_end(self, ended: Ended, take: Sequence[str] = ()) -> None:
         await self._writer.flush()
         running = self._live.state.running
         assert running is not None
@@ -315,9 +316,8 @@ class Holder:
             messages=messages_of(running.events, parts),
             at=self._clock(),
         )
-        extra = extra or Extra()
-        extra.settle = True
-        await self._writer.write([end], extra)
+        unknown = left_open(self._live.id, running.events)
+        await self._writer.write([end], Extra(take=take, effects=unknown, settle=True))
         metrics.TURNS.labels(ended.reason).inc()
 
     # --- the end of a hold -------------------------------------------------------------------

@@ -59,7 +59,7 @@ class LiveSession:
         """Send where the session stands, and from now on all that comes."""
         self.send(socket, init_frame(self.id, self.state, self._frames))
         if user_id is not None:
-            self._broadcast(joined(user_id))
+            self._tell_of(user_id)
         self._sockets[socket] = user_id
 
     def leave(self, socket: ServerConnection) -> None:
@@ -108,6 +108,13 @@ class LiveSession:
         """Close all sockets: nothing more can be told of this session."""
         for socket in self._sockets:
             socket.transport.abort()
+
+    def _tell_of(self, user_id: str) -> None:
+        """Say that a user is there: in a session that is one user's, to this user alone."""
+        frame = joined(user_id)
+        for socket, other_id in list(self._sockets.items()):
+            if not self._private or other_id == user_id:
+                self.send(socket, frame)
 
     def _leave_to_owner(self) -> None:
         """Close the sockets of other users, who came before the session was anybody's."""

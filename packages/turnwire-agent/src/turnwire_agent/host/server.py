@@ -152,6 +152,10 @@ class HostServer:
         _set_options(socket.transport.get_extra_info("socket"))
         try:
             async with self._replica.session(session_id) as live:
+                if self._settings.private and not live.state.is_of(user):
+                    # It has become somebody's meanwhile.
+                    await socket.close(CloseCode.POLICY_VIOLATION)
+                    return
                 live.join(socket, user)
                 if caller.expires_at is not None:
                     self._expiring.add(socket, live, caller.expires_at)

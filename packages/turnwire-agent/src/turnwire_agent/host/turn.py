@@ -13,6 +13,7 @@ from turnwire_agent.llm.transcript import Transcript
 from turnwire_agent.session.deltas import Delta, TextAdded
 from turnwire_agent.session.events import Event, Prompted
 from turnwire_agent.session.running import RunningTurn
+from turnwire_agent.tools.nesting import is_too_deep
 
 _check: Final = msgspec.json.Decoder(Raw).decode
 
@@ -87,9 +88,11 @@ def _check_json(added: Struct) -> None:
     """Refuse what a driver calls JSON and is none: the session could never be read again.
 
     Raises:
-        DecodeError: it is none.
+        DecodeError: it is none, or nested too deep.
 
     """
     for name in ("value", "input", "answer"):
         if isinstance(json := getattr(added, name, None), Raw):
             _check(json)
+            if is_too_deep(bytes(json)):
+                raise msgspec.DecodeError("it is nested too deep")

@@ -12,14 +12,13 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from turnwire_agent.tools.nesting import LEVELS_MAX
 from turnwire_agent.tools.schema.document import Document, named_types, type_of
 from turnwire_agent.tools.schema.form import TYPES
 from turnwire_agent.tools.schema.restore import restore
 
 TEXT_MAX: Final = 1_000_000
 """Most characters of the arguments of one call."""
-LEVELS_MAX: Final = 128
-"""Most objects and arrays inside each other."""
 PROBLEMS_MAX: Final = 3
 """Most problems in one sentence."""
 SENTENCE_MAX: Final = 600

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire_agent.session.events import Attachment, Channel
+from turnwire_agent.tools.nesting import is_too_deep
 
 FRAME_BYTES: Final = 32 * 1024 * 1024
 """Longest frame. A prompt has its attachments in it."""
@@ -135,7 +136,7 @@ def _is_id(prompt_id: object) -> bool:
 def _is_bounded(request: Request) -> bool:
     match request:
         case Answer(answer=answer):
-            return len(answer) <= ANSWER_BYTES
+            return len(answer) <= ANSWER_BYTES and not is_too_deep(bytes(answer))
         case Prompt(attachments=attachments):
             return all(
                 len(each.mime) <= MIME_MAX and len(each.filename or "") <= FILENAME_MAX

@@ -130,7 +130,18 @@ async def test_a_closed_connection_neither_reads_nor_writes() -> None:
         connection.abort()
         with pytest.raises(httpx.WriteError):
             await connection.write(b"x", 1)
-        assert await connection.read(1) == b""
+        with pytest.raises(httpx.ReadError):
+            await connection.read(1)
+
+
+async def test_one_task_waits_for_a_connection() -> None:
+    async with connected(echo) as connection:
+        waiting = asyncio.create_task(connection.read(1))
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="another task"):
+            await connection.read(1)
+        await connection.write(b"one", 1)
+        assert await waiting == b"one"
 
 
 async def test_a_connection_that_broke_is_an_error() -> None:

@@ -17,6 +17,8 @@ CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\
 CLOSES = OK + b"connection: close\r\ncontent-length: 5\r\n\r\nhello"
 HANGS_UP = b""
 """As a part of an answer: the server closes the connection."""
+PAUSES = b"(pause)"
+"""As a part of an answer: for a moment nothing comes."""
 
 
 class Server:
@@ -39,6 +41,9 @@ class Server:
                 for part in next(self._answers):
                     if part == HANGS_UP:
                         return
+                    if part == PAUSES:
+                        await asyncio.sleep(0.2)
+                        continue
                     writer.write(part)
                     await writer.drain()
                     await asyncio.sleep(0.01)
@@ -267,3 +272,64 @@ async def test_a_pool_that_is_closed_closes_what_is_used() -> None:
             async for _ in response.aiter_raw():
                 pass
         await response.aclose()
+
+
+async def test_a_body_gives_its_connection_up_once() -> None:
+    """Another request may have it when whoever read the first one looks for more."""
+    other = [OK + b"content-length: 5\r\n\r\nother"]
+    held = [OK + b"content-length: 5\r\n\r\n", PAUSES, PAUSES, b"later"]
+    async with asking([SIZED], held, other) as (server, client):
+        first = await client.send(client.build_request("GET", server.url), stream=True)
+        pieces = aiter(first.stream)  # type: ignore[arg-type] # it is asynchronous
+        assert await anext(pieces) == b"hello"
+        second = asyncio.create_task(client.get(server.url))
+        await until(lambda: len(server.requests) == 2)
+        assert await anext(pieces, None) is None
+        await first.aclose()
+
+        third = await client.get(server.url)
+
+        assert (server.connections, third.text) == (2, "other")
+        assert (await second).text == "later"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"content-length: 5\r\ntransfer-encoding: chunked\r\n",
+        b"transfer-encoding: chunked\r\ncontent-length: 5\r\n",
+    ],
+)
+async def test_a_body_of_two_ends_is_the_last_of_its_connection(head: bytes) -> None:
+    answer = [OK + head + b"\r\n5\r\nhello\r\n0\r\n\r\n"]
+    async with asking(answer, answer) as (server, client):
+        for _ in range(2):
+            assert (await client.get(server.url)).text == "hello"
+        assert server.connections == 2
+
+
+async def test_a_body_without_an_end_that_we_close_is_not_whole() -> None:
+    transport = Transport(10, 10)
+    async with asking([OK + b"\r\nhel", PAUSES, PAUSES]) as (server, _):
+        client = httpx.AsyncClient(transport=transport)
+        response = await client.send(client.build_request("GET", server.url), stream=True)
+        reading = asyncio.create_task(response.aread())
+        await asyncio.sleep(0.05)
+        await transport.aclose()
+        with pytest.raises(httpx.ReadError):
+            await reading
+        await response.aclose()
+
+
+def test_another_event_loop_has_connections_of_its_own() -> None:
+    transport = Transport(1, 1)
+
+    async def ask() -> None:
+        async with asking([SIZED]) as (server, _):
+            client = httpx.AsyncClient(transport=transport)
+            assert (await client.get(server.url)).text == "hello"
+
+    for _ in range(2):
+        with asyncio.Runner() as runner:
+            runner.run(ask())
+            runner.run(transport.aclose())

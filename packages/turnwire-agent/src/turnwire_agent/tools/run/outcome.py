@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from turnwire_agent.tools.contract import Media, Output
+from turnwire_agent.tools.nesting import is_too_deep
 
 TEXT_MAX: Final = 256 * 1024
 """Most characters of a result that a model is sent. What is beyond is left out, and it says so."""
@@ -53,6 +54,8 @@ def done(result: Any) -> ToolOutcome:
         value = msgspec.json.encode(result)
         _check(value)  # what a tool calls `Raw` is taken as it is
     except (TypeError, ValueError, OverflowError, RecursionError):
+        return failed(NO_RESULT)
+    if is_too_deep(value):
         return failed(NO_RESULT)
     text = _short(result if isinstance(result, str) else value.decode())
     return ToolOutcome(kind="done", parts=(text,), value=value if len(value) <= VALUE_MAX else None)

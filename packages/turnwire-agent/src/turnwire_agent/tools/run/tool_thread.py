@@ -68,13 +68,40 @@ class ToolRun:
             self.done.set_result(task.result())
 
 
+class _Slot:
+    """What a plain function has while it runs. Only so many have one."""
+
+    def __init__(self, tools: "ToolThread") -> None:
+        self._tools = tools
+        self._loop = asyncio.get_running_loop()
+        self.is_given_up = False
+
+    def give_up_soon(self) -> None:
+        """Let another function run: this one waits. In whatever thread."""
+        with suppress(RuntimeError):  # the loop is closed: no other function runs
+            self._loop.call_soon_threadsafe(self._give_up)
+
+    def _give_up(self) -> None:
+        if not self.is_given_up:
+            self.is_given_up = self._tools.take_slot_back()
+
+
+_SLOT: Final[contextvars.ContextVar[_Slot]] = contextvars.ContextVar("slot")
+
+
+def give_slot_up() -> None:
+    """Say that the plain function which runs here waits for a person from now on."""
+    with suppress(LookupError):  # it runs somewhere else
+        _SLOT.get().give_up_soon()
+
+
 class ToolThread:
     """Starts with its first tool."""
 
     def __init__(self, threads: int = THREADS) -> None:
         self._slots = asyncio.Semaphore(threads)
         self._left_behind = 0
-        """Functions that were stopped, and still run in their threads."""
+        """Functions without a slot: they were stopped and still run, or they wait for a person."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -109,6 +136,8 @@ class ToolThread:
         keep all others from running.
         """
         await self._slots.acquire()
+        slot = _Slot(self)
+        _SLOT.set(slot)
         running = _in_a_thread(call)
         try:
             return await asyncio.shield(running)
@@ -116,12 +145,19 @@ class ToolThread:
             running.add_done_callback(_drop)
             raise
         finally:
-            if running.done() or self._left_behind >= LEFT_BEHIND_MAX:
-                running.add_done_callback(lambda _: self._slots.release())
-            else:
-                self._left_behind += 1
+            if slot.is_given_up or (not running.done() and self.take_slot_back()):
                 running.add_done_callback(self._came_back)
-                self._slots.release()
+            else:
+                running.add_done_callback(lambda _: self._slots.release())
+            slot.is_given_up = True
+
+    def take_slot_back(self) -> bool:
+        """Take its slot from a function that runs on, if not too many run without one."""
+        if self._left_behind >= LEFT_BEHIND_MAX:
+            return False
+        self._left_behind += 1
+        self._slots.release()
+        return True
 
     def _came_back(self, _: "asyncio.Future[Any]") -> None:
         self._left_behind -= 1

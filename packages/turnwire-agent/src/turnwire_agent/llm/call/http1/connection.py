@@ -37,7 +37,7 @@ async def connect(
 
 
 class Connection(asyncio.Protocol):
-    """What came and was not read yet, and the way out. One task reads, and one writes."""
+    """What came and was not read yet, and the way out. One task waits at a time."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport
@@ -96,7 +96,8 @@ class Connection(asyncio.Protocol):
             self._check_writable()
 
     def abort(self) -> None:
-        """Close it at once."""
+        """Close it at once. Whoever reads gets no end of a body, but an error."""
+        self._error = self._error or ConnectionAbortedError("closed")
         self._transport.abort()
 
     async def _wait(self, within_s: float | None) -> bool:
@@ -104,6 +105,8 @@ class Connection(asyncio.Protocol):
 
         The timer is set once and looks when it is due what it is due for: a read costs none.
         """
+        if self._waiter is not None and not self._waiter.done():
+            raise RuntimeError("another task waits for this connection")
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[bool] = loop.create_future()
         self._waiter = waiter
@@ -139,7 +142,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_over = self._is_lost = True
-        self._error = exc
+        self._error = self._error or exc
         if self._timer is not None:
             self._timer.cancel()
         self._wake()

@@ -35,7 +35,9 @@ class Pool:
         tls: ssl.SSLContext,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._most = connections
         self._room = asyncio.Semaphore(connections)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._most_idle = idle_connections
         self._tls = tls
         self._clock = clock
@@ -55,6 +57,7 @@ class Pool:
             httpx.ConnectTimeout: Not in time.
 
         """
+        self._enter(asyncio.get_running_loop())
         try:
             async with asyncio.timeout(pool_s):
                 await self._room.acquire()
@@ -102,6 +105,14 @@ class Pool:
         for connection in list(self._idle):
             self._close(connection)
         await asyncio.sleep(0)
+
+    def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Forget what another event loop had: it is closed, and its connections with it."""
+        if self._loop is not loop:
+            self._loop, self._timer = loop, None
+            self._idle.clear()
+            self._used.clear()
+            self._room = asyncio.Semaphore(self._most)
 
     def _kept(self, origin: Origin) -> Connection | None:
         """Take the idle connection that was used last."""

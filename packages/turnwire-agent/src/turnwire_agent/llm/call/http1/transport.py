@@ -131,6 +131,7 @@ class _Body(httpx.AsyncByteStream):
         self._read_s = exchange.read_s
         self._data = exchange.rest
         self._keeps = keeps
+        self._has_ended = False
         if framing.is_complete:
             self._keeps = keeps and not self._data
             self._end()
@@ -159,6 +160,10 @@ class _Body(httpx.AsyncByteStream):
         self._end()
 
     def _end(self) -> None:
+        """Give the connection up, once: another request may have it by now."""
+        if self._has_ended:
+            return
+        self._has_ended = True
         if self._keeps and self._framing.is_complete and self._framing.is_exact:
             self._pool.give(self._connection, self._origin)
         else:
@@ -166,7 +171,13 @@ class _Body(httpx.AsyncByteStream):
 
 
 def _keeps(response: h11.Response) -> bool:
-    """Whether the server takes another request on the connection."""
+    """Whether the server takes another request on the connection.
+
+    Of two ends of a body, somebody between may have taken the other one (RFC 9112, 6.3).
+    """
+    names = {name for name, _ in response.headers}
+    if {b"transfer-encoding", b"content-length"} <= names:
+        return False
     return response.http_version >= b"1.1" and b"close" not in _tokens(response.headers)
 
 
