@@ -127,6 +127,7 @@ async def test_it_is_killed_when_the_loop_ends(tmp_path: Path) -> None:
     async def ended() -> None:
         task = asyncio.create_task(command.read())
         await until(pid.exists)
+        await asyncio.sleep(0.2)  # asyncio may wait for ever for a process that it is just starting
         assert not task.done()
 
     await asyncio.to_thread(asyncio.run, ended())
