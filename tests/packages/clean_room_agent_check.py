@@ -62,7 +62,7 @@ SIGNED: Final = (
     *("--token-issuer", "us", "--token-audience", "", "--token-jwks", "{}"),
 )
 NO_TOKENS: Final = "signed tokens are verified with pip install 'turnwire-agent[tokens]'"
-NO_KEYS: Final = "{}: it has no key that verifies tokens"
+NO_KEYS: Final = "token_jwks: {}: it has no key that verifies tokens"
 
 SEALED: Final = """\
 import asyncio
@@ -122,8 +122,8 @@ def _does_what_its_extras_are_for(room: Room, place: Path, has: set[str], tmp_pa
     keys = tmp_path / "keys.json"
     keys.write_text(json.dumps({"keys": []}))
     signed = room.ran(place / "bin/turnwire-agent", *(each.format(keys) for each in SIGNED))
-    line = NO_KEYS.format(keys) if "pyjwt" in has else NO_TOKENS
-    assert (signed.returncode, signed.stdout) == (1, "")
+    code, line = (2, NO_KEYS.format(keys)) if "pyjwt" in has else (1, NO_TOKENS)
+    assert (signed.returncode, signed.stdout) == (code, "")
     assert signed.stderr == f"turnwire-agent generate: {line}\n"
 
     python = (place / "bin/python", "-I", "-c")
