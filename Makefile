@@ -31,6 +31,7 @@ CRDS := tests/deploy/crds/node_modules/.stamp
 DEPLOY := .venv/.deploy $(CRDS)
 LAB := packages/turnwire-lab
 RUNTIME := packages/turnwire-agent
+PYTHON_CLIENT := packages/turnwire-client
 # Two of the agents of examples/agents are part of `make test`, all of `make agents`.
 AGENTS := pydantic-ai langgraph
 MORE_AGENTS := adk agent-framework agno crewai llama-index strands
@@ -64,13 +65,14 @@ help:  ## This list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # The lab after the gateway: an older gateway had the script of the lab, and removes it when it goes.
-$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml $(RUNTIME)/pyproject.toml
+$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml $(RUNTIME)/pyproject.toml $(PYTHON_CLIENT)/pyproject.toml
 	@echo "Installing into .venv: half a minute"
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(LAB)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(RUNTIME)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e $(PYTHON_CLIENT)
 	@touch $@
 
 .PHONY: install
@@ -294,7 +296,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   $(patsubst %,tests/web/server/test_%.py,cors stopping) \
   tests/cli/test_serving.py tests/cli/test_logs.py tests/lab/test_agent_sessions.py tests/lab/test_client.py \
   tests/doctor/test_without_a_turn.py tests/doctor/test_hang_ups.py tests/attacks tests/mutation tests/core/test_promises_seeded.py \
-  tests/chaos/test_fronts.py tests/bench tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
+  tests/chaos/test_fronts.py tests/bench tests/client_python tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
 # The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
 THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
   $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history) \
@@ -442,7 +444,7 @@ LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,re
 
 .PHONY: clean-room
 clean-room: $(STAMP) .venv/wheels/.stamp  ## Each wheel with each of its extras, installed offline: what is in it, what it needs (1 min)
-	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py tests/packages/clean_room_agent_check.py
+	$(PYTEST) -q -p no:cov tests/packages/clean_room_check.py tests/packages/clean_room_agent_check.py tests/packages/clean_room_client_check.py
 
 # One of them waits for a grader's timers.
 .PHONY: runtime-judged

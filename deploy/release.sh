@@ -3,7 +3,7 @@
 #
 #   deploy/release.sh [DIRECTORY]      default: dist
 #
-# Wheels and sdists of `turnwire`, `turnwire-lab` and `turnwire-agent` are built twice and must be the same;
+# Wheels and sdists of `turnwire`, `turnwire-lab`, `turnwire-agent` and `turnwire-client` are built twice and must be the same;
 # an sdist must make the same wheel. Each wheel is installed with the hashed lock into an empty environment
 # and asked for its help. The demo's page and the widget are in the lab's where npm builds them. Where root
 # has buildah and mmdebstrap, the images of the gateway and of the agent runtime are built too (five minutes more;
@@ -59,7 +59,7 @@ fi
 build() {
   (cd "$1" && "$python" -m hatchling build "${@:3}" --directory "$2") > /dev/null 2>&1
 }
-for project in . packages/turnwire-lab packages/turnwire-agent; do
+for project in . packages/turnwire-lab packages/turnwire-agent packages/turnwire-client; do
   build "$scratch/one/src/$project" "$out"
   build "$scratch/two/src/$project" "$scratch/again"
 done
@@ -94,6 +94,9 @@ env --ignore-environment "$venv/bin/turnwire-agent" --help > /dev/null
 env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
   grep --quiet --fixed-strings --line-regexp "$version"
 bill packages/turnwire-agent turnwire-agent
+# What it needs is among the libraries of the gateway.
+room requirements.txt "$out/turnwire_client"
+env --ignore-environment "$venv/bin/python" -c "import turnwire_client"
 room requirements-lab.txt "$out/turnwire" "$out/turnwire_agent" "$out/turnwire_lab"
 env --ignore-environment "$venv/bin/turnwire-lab" --help > /dev/null
 room requirements-image.txt "$out/turnwire"

@@ -16,7 +16,7 @@ from gateway.needed import program
 from turnwire import __version__
 
 pytestmark = pytest.mark.timeout(300)  # two builds and three installations
-WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_lab")
+WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_client", "turnwire_lab")
 
 
 @pytest.fixture(scope="module")

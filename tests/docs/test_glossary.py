@@ -14,6 +14,7 @@ ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src/turnwire"
 LAB: Final = ROOT / "src/turnwire_lab"
 RUNTIME: Final = ROOT / "packages/turnwire-agent/src"
+CLIENT: Final = ROOT / "packages/turnwire-client/src"
 TESTED: Final = (
     *(
         "bridge",
@@ -49,7 +50,7 @@ def test_no_name_holds_a_word_that_says_nothing() -> None:
     words = banned()
     assert len(words) > 10
 
-    modules = [path for folder in (SOURCE, LAB, RUNTIME) for path in folder.rglob("*.py")]
+    modules = [path for folder in (SOURCE, LAB, RUNTIME, CLIENT) for path in folder.rglob("*.py")]
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"
         for path in modules

@@ -120,7 +120,7 @@ def test_no_test_uses_another_test() -> None:
     """What two of them share stands in a module of their room, or in one of `SHARED`."""
     found = [
         f"{path.relative_to(TESTS)} uses {module}"
-        for room in (*ROOMS, *SHARED, "attacks")
+        for room in (*ROOMS, *SHARED, "attacks", "client_python")
         for path in (TESTS / room).rglob("*.py")
         for module in imported(path)
         if module.rpartition(".")[2].startswith("test_")

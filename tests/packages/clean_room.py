@@ -16,7 +16,12 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARIES: Final = ROOT / ".venv/wheels"
-PROJECTS: Final = (".", "packages/turnwire-agent", "packages/turnwire-lab")
+PROJECTS: Final = (
+    ".",
+    "packages/turnwire-agent",
+    "packages/turnwire-client",
+    "packages/turnwire-lab",
+)
 
 
 def names(text: str) -> set[str]:

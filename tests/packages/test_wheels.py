@@ -1,4 +1,4 @@
-"""The three wheels of this repository: what is in each, and what each says of itself."""
+"""The four wheels of this repository: what is in each, and what each says of itself."""
 
 import shutil
 import subprocess
@@ -20,6 +20,7 @@ PROJECTS: Final = {
     "turnwire": ".",
     "turnwire_lab": "packages/turnwire-lab",
     "turnwire_agent": "packages/turnwire-agent",
+    "turnwire_client": "packages/turnwire-client",
 }
 SCRIPTS: Final = {
     "turnwire": "[console_scripts]\nturnwire = turnwire.cli:main\n\n"
@@ -133,10 +134,10 @@ def test_an_sdist_holds_files_alone_and_none_of_the_other_packages(built: Path, 
     assert {path[1] for path, _ in inside if path[0] == "src"} == {name}
 
 
-def test_the_lab_needs_both_others_of_its_own_version_and_they_need_none(
+def test_the_lab_needs_two_others_of_its_own_version_and_they_need_none(
     built: Path,
 ) -> None:
-    gateway, lab, agent = (
+    gateway, lab, agent, client = (
         set(metadata(built / f"{name}-{__version__}-py3-none-any.whl").get_all("Requires-Dist", []))
         for name in PROJECTS
     )
@@ -144,7 +145,8 @@ def test_the_lab_needs_both_others_of_its_own_version_and_they_need_none(
     libraries = project("turnwire_lab")["dependency-groups"]["libraries"]
     ours = {f"turnwire=={__version__}", f"turnwire-agent=={__version__}"}
     assert lab == {*ours, *libraries}
-    assert not [each for each in gateway | agent if each.startswith("turnwire")]
+    assert not [each for each in gateway | agent | client if each.startswith("turnwire")]
+    assert client == {"httpx<1,>=0.28", "msgspec>=0.22"}
     without_extras = {each for each in agent if "extra ==" not in each}
     assert without_extras == {
         "h11<1,>=0.16",
