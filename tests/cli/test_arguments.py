@@ -16,6 +16,9 @@ Captured = pytest.CaptureFixture[str]
         ["serve", "now"],
         ["replay"],
         ["replay", "x", "--dialect", "v3"],
+        ["init", "a", "b"],
+        ["init", "--wire"],
+        ["check", "--env-file"],
         ["token"],
         ["token", "--sub", "u"],
         ["token", "--sub", "u", "--session", "s"],
@@ -38,7 +41,7 @@ def test_a_bare_call_is_told_every_command(capsys: Captured) -> None:
 
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    for command in ("serve", "check", "replay", "drift", "doctor", "token"):
+    for command in ("init", "serve", "check", "replay", "drift", "doctor", "token"):
         assert f"\n    {command} " in told
 
 
@@ -47,7 +50,8 @@ def test_a_bare_call_is_told_every_command(capsys: Captured) -> None:
     [
         ("srve", "no command 'srve'; did you mean serve?"),
         ("chekc", "no command 'chekc'; did you mean check?"),
-        ("fly", "no command 'fly'; there are serve, check, replay, drift, doctor, conform, bridge"),
+        ("fly", "no command 'fly'; there are init, serve, check, replay, drift, doctor, conform"),
+        ("intit", "no command 'intit'; did you mean init?"),
     ],
 )
 def test_the_command_that_was_meant_is_named(given: str, words: str, capsys: Captured) -> None:
@@ -58,7 +62,7 @@ def test_the_command_that_was_meant_is_named(given: str, words: str, capsys: Cap
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [[], ["serve"], ["check"], ["replay"], ["token"]])
+@pytest.mark.parametrize("command", [[], ["init"], ["serve"], ["check"], ["replay"], ["token"]])
 def test_every_command_has_help(command: list[str], capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command, "--help"])

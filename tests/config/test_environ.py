@@ -3,7 +3,7 @@
 import pytest
 
 from config.given import GOOD, problems
-from turnwire.config.environ import from_environ
+from turnwire.config.environ import from_environ, name_problem
 from turnwire.config.settings import variable
 from turnwire.errors import SettingsError
 
@@ -62,3 +62,26 @@ def test_a_wrong_value_is_not_held_against_others(given: dict[str, str], named: 
 )
 def test_what_a_value_must_be_is_told_in_plain_words(name: str, given: str, told: str) -> None:
     assert problems(**{name: given}) == [f"TURNWIRE_{name}: {told}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("TURNWIRE_PORT", None),
+        ("TURNWIRE_JWT_KEY_FILE", None),
+        ("ENABLE_AI_SDK_ADAPTER", None),
+        ("TURNWIRE_LAB_ANYTHING", None),
+        ("PATH", None),
+        ("turnwire_prt", None),  # somebody else's
+        ("TURNWIRE_X", "TURNWIRE_X: no such setting"),
+        ("TURNWIRE_PORT_FILE", "TURNWIRE_PORT_FILE: no such setting"),
+        ("TURNWIRE_PRT", "TURNWIRE_PRT: no such setting; did you mean TURNWIRE_PORT?"),
+        ("turnwire_port", "turnwire_port: no such setting; did you mean TURNWIRE_PORT?"),
+        (
+            "enable_ai_sdk_adapter",
+            "enable_ai_sdk_adapter: no such setting; did you mean ENABLE_AI_SDK_ADAPTER?",
+        ),
+    ],
+)
+def test_a_name_is_known_or_it_is_said_why_not(name: str, told: str | None) -> None:
+    assert name_problem(name) == told

@@ -13,7 +13,9 @@ from turnwire.config.files import (
     UnreadableError,
     directory_problem,
     file_problem,
+    is_open_to_others,
     read_secret,
+    read_text,
 )
 
 
@@ -23,6 +25,24 @@ def test_a_secret_is_read_without_the_space_around_it(content: bytes, tmp_path: 
     file.write_bytes(content)
 
     assert read_secret(str(file)) == "s3cret"
+
+
+def test_a_text_is_read_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_bytes(b"\n a\r\n")
+
+    assert read_text(str(file)) == "\n a\r\n"
+
+
+def test_a_file_is_open_to_others_by_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    assert not is_open_to_others(str(file))
+    file.touch()
+    file.chmod(0o600)
+    assert not is_open_to_others(str(file))
+    file.chmod(0o640)
+    assert is_open_to_others(str(file))
+    assert not is_open_to_others(os.devnull), "a device has no contents of its own"
 
 
 @pytest.mark.parametrize(

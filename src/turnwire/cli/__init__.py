@@ -1,4 +1,4 @@
-"""The command line: `serve`, `check`, `replay`, `drift`, `doctor`, `conform`, `bridge`, `token`."""
+"""The command line: `init`, `serve`, `check`, `replay`, `drift`, `doctor` and the others."""
 
 import argparse
 from collections.abc import Collection, Sequence
@@ -8,6 +8,8 @@ from typing import Final
 from turnwire import __version__
 from turnwire.cli import bridge, commands, conform, doctor, drift
 from turnwire.cli.arguments import parse_arguments, whole_number
+from turnwire.cli.env_file import init
+from turnwire.cli.env_file.option import add_env_file
 from turnwire.config import dialect_defaults
 from turnwire.config.dialect_loading import BadDialectError, find
 from turnwire.core.agent import Dialect
@@ -25,7 +27,8 @@ talks to an agent over HTTP or a WebSocket, in the wire of TURNWIRE_DIALECT.
 """
 
 _ENVIRONMENT: Final = """\
-Settings come from TURNWIRE_* variables; docs/settings.md has the list. At least
+Settings come from TURNWIRE_* variables, or from a file (--env-file), which
+`turnwire init` writes; docs/settings.md has the list. At least
 TURNWIRE_ENABLED=true, TURNWIRE_AGENT_URL and TURNWIRE_JWT_KEY are needed.
 Exit codes: 0 done, 1 failed, 2 wrong usage. A gateway that SIGTERM stopped has
 finished its streams, and ends by that signal (143 in a shell).
@@ -36,10 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code. `argv` is without the program's name."""
     arguments = parse_arguments(*_parser(), argv)
     match arguments.command:
+        case "init":
+            return init.run(arguments)
         case "serve":
-            return commands.serve(arguments.workers)
+            return commands.serve(arguments.workers, arguments.env_file)
         case "check":
-            return commands.check()
+            return commands.check(arguments.env_file)
         case "replay":
             return commands.replay_file(
                 arguments.file,
@@ -57,7 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         case "bridge":
             return bridge.run(arguments)
         case _:
-            return commands.token(arguments.sub, arguments.session, arguments.ttl)
+            return commands.token(
+                arguments.sub, arguments.session, arguments.ttl, arguments.env_file
+            )
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
@@ -70,8 +77,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     )
     parser.add_argument("--version", action="version", version=f"turnwire {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    init.add_arguments(subparsers.add_parser("init", help="write a file of settings for a wire"))
     _add_serve(subparsers.add_parser("serve", help="run the gateway"))
-    subparsers.add_parser("check", help="say what is wrong with the settings, one line each")
+    add_env_file(
+        subparsers.add_parser("check", help="say what is wrong with the settings, one line each")
+    )
     _add_replay(subparsers.add_parser("replay", help="turn recorded frames into the exact SSE"))
     drift = subparsers.add_parser("drift", help="say how the agent's wire has drifted")
     drift.add_argument(
@@ -94,6 +104,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
 
 
 def _add_serve(serve: argparse.ArgumentParser) -> None:
+    add_env_file(serve)
     serve.add_argument(
         "--workers",
         type=whole_number(1, _WORKERS_MAX),
@@ -127,6 +138,7 @@ def _add_replay(replay: argparse.ArgumentParser) -> None:
 
 
 def _add_token(token: argparse.ArgumentParser) -> None:
+    add_env_file(token)
     token.add_argument("--sub", required=True, type=_user, metavar="USER", help="the user's id")
     token.add_argument(
         "--session",

@@ -15,9 +15,11 @@ from typing import Final
 from turnwire.bridge.access import TOKEN_MIN
 from turnwire.bridge.server import HOST, Bridge
 from turnwire.cli.arguments import whole_number
+from turnwire.cli.env_file.option import add_env_file, environment, warn
 from turnwire.config.dialect_defaults import BRIDGED
 from turnwire.config.files import UnreadableError, read_secret
 from turnwire.config.settings import Settings, variable
+from turnwire.errors import SettingsError
 
 PORT: Final = 8766
 CONNECTIONS_MAX: Final = 64
@@ -39,7 +41,10 @@ Exit codes: 0 it was stopped, 1 it cannot run, 2 wrong usage.
 def add_arguments(bridge: argparse.ArgumentParser) -> None:
     bridge.description = _DESCRIPTION
     bridge.formatter_class = argparse.RawDescriptionHelpFormatter
-    bridge.usage = "turnwire bridge [--port N] [--connections N] [--frame-bytes N] -- AGENT ..."
+    bridge.usage = (
+        "turnwire bridge [--port N] [--connections N] [--frame-bytes N] [--env-file FILE] -- "
+        "AGENT ..."
+    )
     bridge.add_argument(
         "--port",
         type=whole_number(0, _PORT_MAX),
@@ -61,6 +66,7 @@ def add_arguments(bridge: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"longest line and frame; the gateway's {variable('frame_bytes')}",
     )
+    add_env_file(bridge)
     bridge.add_argument(
         "agent", nargs="+", metavar="AGENT", help="the command, as in `-- opencode acp`"
     )
@@ -69,9 +75,16 @@ def add_arguments(bridge: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the bridge until SIGTERM or SIGINT. Returns the exit code."""
     try:
-        token = _token(os.environ)
+        given = environment(arguments.env_file)
+    except SettingsError as exc:
+        for problem in exc.problems:
+            _fail(problem)
+        return 1
+    warn(given)
+    try:
+        token = _token(given.values)
     except ValueError as exc:
-        return _fail(str(exc))
+        return _fail(given.located(str(exc)))
     command: Sequence[str] = arguments.agent
     if shutil.which(command[0]) is None:
         return _fail(f"{command[0]}: no such command")

@@ -6,31 +6,36 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import jwt
 
 from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
+from turnwire.cli.env_file.option import environment, warn
 from turnwire.cli.logs import configure_logs
 from turnwire.config.effective import turn_log_place
 from turnwire.config.environ import from_environ
 from turnwire.config.lists import keys
-from turnwire.config.settings import Settings, variable
+from turnwire.config.settings import variable
 from turnwire.core.agent import Dialect
 from turnwire.core.recording.replay import replay_turn
 from turnwire.errors import SettingsError
 
 
-def serve(workers: int) -> int:
+def serve(workers: int, env_file: str | None) -> int:
     """Run the gateway until SIGTERM or SIGINT: in this process, or in `workers` child processes."""
-    settings = _settings(verdict.startable_settings)
-    if settings is None:
-        return 1
+    try:
+        given = environment(env_file)
+        settings = given.settings(verdict.startable_settings)
+    except SettingsError as exc:
+        return _refuse(exc)
     if workers > 1 and settings.enabled and turn_log_place(settings) == "memory":
         problem = "`memory` is for one process: name a Redis for several workers, or `off`"
-        return _fail(f"{variable('turn_log')}: {problem}")
+        return _fail(given.located(f"{variable('turn_log')}: {problem}"))
     configure_logs(settings.log_format, settings.log_level)
+    if given.warning:
+        serving.log.warning(given.warning)
     fd_limit.prepare(settings)
     try:
         if workers == 1:
@@ -42,11 +47,14 @@ def serve(workers: int) -> int:
     return 0
 
 
-def check() -> int:
+def check(env_file: str | None) -> int:
     """Print the problems of the settings: those with which `serve` would not start."""
-    settings = _settings(verdict.startable_settings)
-    if settings is None:
-        return 1
+    try:
+        given = environment(env_file)
+        settings = given.settings(verdict.startable_settings)
+    except SettingsError as exc:
+        return _refuse(exc)
+    warn(given)
     try:
         in_use = verdict.ports_in_use(settings)
     except serving.CannotListenError as exc:
@@ -55,7 +63,7 @@ def check() -> int:
         print("The settings are fine.")
         print("The agent was not asked: `turnwire doctor --yes` does that, through the gateway.")
     else:
-        _print_off(verdict.problems_if_enabled(settings))
+        _print_off([given.located(each) for each in verdict.problems_if_enabled(settings)])
     for problem in in_use:
         print("Warning: a port is in use, perhaps by the gateway that runs.")
         print(f"Until it is free, `serve` {_printable(problem)}")
@@ -104,18 +112,21 @@ def replay_file(
     return 0
 
 
-def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
+def token(
+    user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int, env_file: str | None
+) -> int:
     """Print a token that the configured gateway accepts. Only `TURNWIRE_JWT_*` need be set."""
-    prefix = variable("jwt_")
-    settings = _settings(
-        from_environ, {k: v for k, v in os.environ.items() if k.startswith(prefix)}
-    )
-    if settings is None:
-        return 1
+    try:
+        given = environment(env_file)
+        settings = given.settings(from_environ, prefix=variable("jwt_"))
+    except SettingsError as exc:
+        return _refuse(exc)
+    warn(given)
     if not settings.jwt_key:
-        return _fail("TURNWIRE_JWT_KEY: required")
+        return _fail(given.located("TURNWIRE_JWT_KEY: required"))
     if settings.jwt_algorithm != "HS256":
-        return _fail("TURNWIRE_JWT_ALGORITHM: tokens are made for HS256 only")
+        problem = "TURNWIRE_JWT_ALGORITHM: tokens are made for HS256 only"
+        return _fail(given.located(problem))
     now = int(time.time())
     claims: dict[str, object] = {
         "sub": user_id,
@@ -133,16 +144,11 @@ def token(user_id: str, sessions: Sequence[tuple[str, str]], ttl_s: int) -> int:
     return 0
 
 
-def _settings(
-    read: Callable[[Mapping[str, str]], Settings], environ: Mapping[str, str] = os.environ
-) -> Settings | None:
-    """Read the settings; if they have problems, print those and return None."""
-    try:
-        return read(environ)
-    except SettingsError as exc:
-        for problem in exc.problems:
-            _fail(problem)
-        return None
+def _refuse(error: SettingsError) -> int:
+    """Print the problems of the settings. Returns the exit code of a failure."""
+    for problem in error.problems:
+        _fail(problem)
+    return 1
 
 
 def _fail(problem: str) -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 
 import jwt
 
+from turnwire.cli.env_file.option import add_env_file, environment, warn
 from turnwire.cli.masking import masked
 from turnwire.cli.verdict import problems_if_enabled
 from turnwire.config.dialect_loading import find
@@ -52,6 +52,7 @@ def add_arguments(conform: argparse.ArgumentParser) -> None:
     conform.formatter_class = argparse.RawDescriptionHelpFormatter
     conform.add_argument("--dialect", metavar="NAME", help=f"default: {variable('dialect')}")
     conform.add_argument("--agent-url", metavar="URL", help=f"default: {variable('agent_url')}")
+    add_env_file(conform)
     token = conform.add_mutually_exclusive_group()
     token.add_argument("--token", help="a user's token (other users of this machine may see it)")
     token.add_argument("--token-file", metavar="FILE", help="a file with the token")
@@ -133,7 +134,9 @@ def play(arguments: argparse.Namespace) -> tuple[Report, str]:
 
     """
     token = _token(arguments)
-    settings = _settings(arguments, os.environ)
+    env = environment(arguments.env_file, _of_arguments(arguments))
+    warn(env)
+    settings = env.settings(_settings)
     given = _given(arguments, settings)
     return asyncio.run(_played(arguments, settings, given, token)), token
 
@@ -176,16 +179,20 @@ def _given(arguments: argparse.Namespace, settings: Settings) -> Given:
     return Given(dialect, TRANSPORTS[dialect.transport], prompts, choices)
 
 
-def _settings(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
-    """Return the settings, with what the arguments say in their place.
+def _of_arguments(arguments: argparse.Namespace) -> Mapping[str, str]:
+    """The variables in whose place there are arguments."""
+    given = {variable("dialect"): arguments.dialect, variable("agent_url"): arguments.agent_url}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _settings(environ: Mapping[str, str]) -> Settings:
+    """Return the settings of the agent.
 
     Raises:
         SettingsError: the agent's settings have problems. Those of the gateway do not matter.
 
     """
     ours = {name: value for name, value in environ.items() if name.startswith(_OF_THE_AGENT)}
-    given = {variable("dialect"): arguments.dialect, variable("agent_url"): arguments.agent_url}
-    ours |= {name: value for name, value in given.items() if value is not None}
     settings = from_environ({name: value for name, value in ours.items() if value})
     problems = [
         problem for problem in problems_if_enabled(settings) if problem.startswith(_OF_THE_AGENT)

@@ -18,6 +18,19 @@ Keeper: TypeAlias = Literal["agent", "client"]
 Thread: TypeAlias = Literal["conversation", "previous-response"]
 
 
+AGENT_URLS: Final = {
+    "v2": "wss://agents.example/api/sessions/{session_id}/ws?role=client",
+    "session-agent": "wss://agents.example/api/sessions/{session_id}/ws?role=client",
+    "acp": "wss://agents.example/acp?session={session_id}",
+    "ag-ui": "https://agents.example/agent",
+    "ui-stream": "https://agents.example/api/chat",
+    "openai-chat": "https://agents.example/v1",
+    "openai-responses": "https://agents.example/v1",
+}
+"""By the name of a wire: an agent's URL as an example, the one of the wire's page in `docs`."""
+NEEDED: Final = {"agent_auth": "none", "agent_cwd": "/srv/project", "agent_model": "my-agent"}
+"""By the setting that some wire needs: a value to begin with. It sends no secret anywhere."""
+
 OF_DIALECT: Final = (
     "The wire that the agent speaks: one of the gateway's own, the name of one that an installed "
     "package brings, or `package.module:Name` of one."

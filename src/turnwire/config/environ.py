@@ -37,17 +37,31 @@ def from_environ(environ: Mapping[str, str]) -> Settings:
     invalid: set[str] = set()
     problems: list[str] = []
     for name, value in environ.items():
-        if name in ALIASES:
+        if problem := name_problem(name):
+            problems.append(problem)
+        elif name in ALIASES:
             values.setdefault(ALIASES[name], value)
         elif name.startswith(PREFIX) and not name.startswith(LAB_PREFIX):
             _read_variable(name, environ, values, invalid, problems)
-        elif name.upper() in _VARIABLES:  # one that is only similar is somebody else's
-            problems.append(f"{name}: no such setting; did you mean {name.upper()}?")
     settings = _convert(values, invalid, problems)
     problems += conflicts(settings, invalid)
     if problems:
         raise SettingsError(problems)
     return settings
+
+
+def name_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a variable, which is in it; None: nothing is.
+
+    A variable that is not ours has a good name, unless it is one of ours in lower case.
+    """
+    if not name.startswith(PREFIX):
+        is_misspelt = name not in ALIASES and name.upper() in _VARIABLES
+        return f"{name}: no such setting; did you mean {name.upper()}?" if is_misspelt else None
+    field = name.removeprefix(PREFIX).lower()
+    if name.startswith(LAB_PREFIX) or field in _NAMES:
+        return None
+    return f"{name}: no such setting{_suggestion(name)}"
 
 
 def _read_variable(
@@ -71,7 +85,7 @@ def _read_variable(
     if field in Settings.__struct_fields__:
         if value or f"{name}_FILE" not in environ:  # an empty variable counts as unset
             values[field] = value
-    elif file_field != field and file_field in SECRETS:
+    else:  # the file of a secret
         if environ.get(variable(file_field)):
             problems.append(f"{name}: {variable(file_field)} is set too")
             return
@@ -84,8 +98,6 @@ def _read_variable(
             if not values[file_field]:  # a lost key must not switch off its feature
                 problems.append(f"{name}: there is nothing in the file")
                 invalid.add(file_field)
-    else:
-        problems.append(f"{name}: no such setting{_suggestion(name)}")
 
 
 def _is_text(value: str) -> bool:

@@ -2,12 +2,13 @@
 
 import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Final
 
 SECRET_BYTES_MAX: Final = 1_048_576
-"""Longest file with a secret. Keys are shorter; a device file may have no end."""
+"""Longest file with secrets. Keys are shorter; a device file may have no end."""
 
 _PASSING: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """Errors that pass, and are no reason to refuse a start: a full disk costs recordings, no turns."""
@@ -21,6 +22,16 @@ def read_secret(path: str) -> str:
     """Return the text of a file, without white space around it.
 
     Raises:
+        UnreadableError: as `read_text`.
+
+    """
+    return read_text(path).strip()
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file.
+
+    Raises:
         UnreadableError: there is no such file, or it is not UTF-8, or too long.
 
     """
@@ -29,9 +40,18 @@ def read_secret(path: str) -> str:
             content = file.read(SECRET_BYTES_MAX + 1)
         if len(content) > SECRET_BYTES_MAX:
             raise UnreadableError(f"holds more than {SECRET_BYTES_MAX} bytes")
-        return content.decode().strip()
+        return content.decode()
     except (OSError, UnicodeDecodeError) as exc:
         raise UnreadableError(f"cannot be read ({type(exc).__name__})") from exc
+
+
+def is_open_to_others(path: str) -> bool:
+    """Whether the mode of a regular file lets others than its owner do anything with it."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:  # it was read a moment ago, and is gone
+        return False
+    return stat.S_ISREG(mode) and bool(mode & 0o077)
 
 
 def file_problem(path: str) -> str | None:
