@@ -329,7 +329,7 @@ STEPS ?= tools checked counted measured coverage unmeasured browsed
 REST := thorough browsed-rest runtime-judged conform-check packaged operated proxied dashboards-check hostile-check broken soak
 
 .PHONY: test
-test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (11 min)
+test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (13 min)
 	@told=; failed=0; \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
@@ -339,7 +339,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (28 min)
+all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
