@@ -5,7 +5,7 @@ same function on the replica that writes and on any other.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from websockets.asyncio.server import ServerConnection, broadcast
@@ -111,10 +111,8 @@ class LiveSession:
 
     def _tell_of(self, user_id: str) -> None:
         """Say that a user is there: in a session that is one user's, to this user alone."""
-        frame = joined(user_id)
-        for socket, other_id in list(self._sockets.items()):
-            if not self._private or other_id == user_id:
-                self.send(socket, frame)
+        theirs = [socket for socket, other_id in self._sockets.items() if other_id == user_id]
+        self._broadcast(joined(user_id), theirs if self._private else self._sockets)
 
     def _leave_to_owner(self) -> None:
         """Close the sockets of other users, who came before the session was anybody's."""
@@ -152,11 +150,11 @@ class LiveSession:
         for frame in repeated(exchange, event.prompt_id, self.state, self._frames):
             self.send(socket, frame)
 
-    def _broadcast(self, frame: bytes) -> None:
+    def _broadcast(self, frame: bytes, to: Collection[ServerConnection] | None = None) -> None:
         """Send a frame to all. It is framed once: what a server sends is not masked."""
         framed = text_frame(frame)
         is_large = len(framed) > self._socket_bytes
-        for socket in self._sockets:
+        for socket in self._sockets if to is None else to:
             transport = socket.transport
             waiting = transport.get_write_buffer_size()
             if self._large and socket in self._large:

@@ -332,4 +332,6 @@ def test_another_event_loop_has_connections_of_its_own() -> None:
     for _ in range(2):
         with asyncio.Runner() as runner:
             runner.run(ask())
+            with asyncio.Runner() as other, pytest.raises(RuntimeError, match="one event loop"):
+                other.run(ask())
             runner.run(transport.aclose())

@@ -109,6 +109,8 @@ class Pool:
     def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
         """Forget what another event loop had: it is closed, and its connections with it."""
         if self._loop is not loop:
+            if self._loop is not None and not self._loop.is_closed():
+                raise RuntimeError("a client of HTTP is used in one event loop at a time")
             self._loop, self._timer = loop, None
             self._idle.clear()
             self._used.clear()
