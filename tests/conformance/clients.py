@@ -65,6 +65,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return next(job for job in self.jobs if job.name == name)
 
 
+# For `convert`: a `Struct` that two threads read for the first time at once ends the process.
+msgspec.json.Decoder(Report)
+
 Reports: TypeAlias = dict[str, Future[Report]]
 
 

@@ -30,10 +30,13 @@ class ErrorAnswer(Struct):
     request_id: str = msgspec.field(name="requestId")
 
 
+_error_answer = msgspec.json.Decoder(ErrorAnswer).decode
+
+
 def error_answer(response: httpx.Response) -> ErrorAnswer | None:
     """The decoded error body; None if it is not one of turnwire."""
     try:
-        return msgspec.json.decode(response.content, type=ErrorAnswer)
+        return _error_answer(response.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

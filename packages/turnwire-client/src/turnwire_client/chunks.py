@@ -90,6 +90,8 @@ class _Asked(Struct, rename="camel"):
 _named = msgspec.json.Decoder(_Named).decode
 _known = msgspec.json.Decoder(Known).decode
 _data = msgspec.json.Decoder(_Data).decode
+# For `convert`: a `Struct` that two threads read for the first time at once ends the process.
+msgspec.json.Decoder(_Asked)
 _TYPES: Final = {each.__struct_config__.tag for each in get_args(Known)}
 
 

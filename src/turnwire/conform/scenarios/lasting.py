@@ -76,11 +76,14 @@ async def comes_back(bench: Bench) -> Sequence[str]:
 def _notices(play: Play) -> list[str]:
     """What the user is told beside the answer, as of a session that is gone."""
     notices = [part.data for part in play.events(DataPart) if part.name == _NOTICE]
-    return [msgspec.json.decode(data, type=_Notice).text for data in notices]
+    return [_notice(data).text for data in notices]
 
 
 class _Notice(msgspec.Struct):
     text: str = ""
+
+
+_notice = msgspec.json.Decoder(_Notice).decode
 
 
 SCENARIOS: Final = (

@@ -34,6 +34,11 @@ class _Reply(Struct, frozen=True, rename="camel", omit_defaults=True):
     subject: bytes | None = None
 
 
+_read_reply = msgspec.json.Decoder(_Reply).decode
+# For `convert`: a `Struct` that two threads read for the first time at once ends the process.
+msgspec.json.Decoder(Input)
+
+
 def encode(turn_input: Input) -> Iterator[bytes]:
     """Yield the line of an input; of `Frames`, a line for each frame."""
     if isinstance(turn_input, Frames):
@@ -81,7 +86,7 @@ def decode(line: bytes) -> Input:
 
 def _replied(line: bytes) -> Replied:
     try:
-        made = msgspec.json.decode(line[len(REPLIED) :], type=_Reply)
+        made = _read_reply(line[len(REPLIED) :])
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise BadRecordingError(f"a reply cannot be read: {exc}") from exc
     return Replied(QuestionReply(made.question_id, made.answer, made.subject), made.user_id)

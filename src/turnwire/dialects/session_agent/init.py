@@ -92,6 +92,7 @@ _LIMITS: Final = {
 }
 """Frame types with nested values that are decoded: how deep, and how many values are allowed."""
 
+_init = msgspec.json.Decoder(frames.Init).decode
 _session_status = msgspec.json.Decoder(_SessionStatus).decode
 _flags = msgspec.json.Decoder(_Flags).decode
 _number = msgspec.json.Decoder(int).decode
@@ -223,7 +224,7 @@ def _messages(session: Raw) -> list[Raw]:
 
 def _read_ahead(raw: bytes, ahead: Ahead) -> Iterator[None]:
     try:
-        frame = msgspec.json.decode(raw, type=frames.Init)
+        frame = _init(raw)
     except (msgspec.DecodeError, RecursionError):
         frame = None  # another type, or malformed: `frames.decoder` counts it
     yield

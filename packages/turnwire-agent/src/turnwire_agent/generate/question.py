@@ -81,6 +81,10 @@ class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
 
+# Made once: a `Struct` that two threads read for the first time at once ends the process.
+_question = msgspec.json.Decoder(Question).decode
+
+
 def question(body: bytes) -> Question:
     """Read a body.
 
@@ -88,7 +92,7 @@ def question(body: bytes) -> Question:
         BadQuestionError: It is none. The text names the field.
     """
     try:
-        return msgspec.json.decode(body, type=Question)
+        return _question(body)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise BadQuestionError(_where(error)) from None
     except UnicodeDecodeError:

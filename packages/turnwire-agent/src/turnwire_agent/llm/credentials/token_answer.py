@@ -85,7 +85,7 @@ def read_answer(status: int, body: bytes, retry_after: str = "") -> Answer:
     if status in _TRY_LATER or status >= 500:  # noqa: PLR2004
         return Unavailable(f"answers {status}", _seconds(retry_after))
     try:
-        code = msgspec.json.decode(body, type=_Error).error
+        code = _error(body).error
     except (msgspec.DecodeError, UnicodeDecodeError):
         code = ""
     if code == "invalid_grant":
@@ -98,7 +98,7 @@ def read_answer(status: int, body: bytes, retry_after: str = "") -> Answer:
 
 def _issued(body: bytes) -> Answer:
     try:
-        tokens = msgspec.json.decode(body, type=_Tokens, dec_hook=_secret)
+        tokens = _read_tokens(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Unavailable("gives a token that cannot be read")
     if tokens.token_type.lower() != "bearer":
@@ -117,6 +117,11 @@ def _secret(wanted: type, found: object) -> Secret:
     if wanted is Secret and isinstance(found, str):
         return Secret(found)
     raise TypeError("A token is a string.")
+
+
+# Made once: a `Struct` that two threads read for the first time at once ends the process.
+_error = msgspec.json.Decoder(_Error).decode
+_read_tokens = msgspec.json.Decoder(_Tokens, dec_hook=_secret).decode
 
 
 def _lifetime_s(expires_in: object) -> float | None:

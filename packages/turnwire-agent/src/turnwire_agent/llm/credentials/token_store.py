@@ -218,7 +218,7 @@ class TokenStore:
                 raise self._unusable("its tokens are sealed, and no key is set")
             clear = self._seal.decrypt(pair)
         try:
-            opened = msgspec.json.decode(clear or b"", type=_Pair, dec_hook=_wrapped)
+            opened = _pair(clear or b"")
         except msgspec.DecodeError:
             opened = None
         if opened is None or opened.key != key:
@@ -305,3 +305,7 @@ def _wrapped(_: type, found: object) -> Secret:
     if not isinstance(found, str):
         raise TypeError("A token is a string.")
     return Secret(found)
+
+
+# Made once: a `Struct` that two threads read for the first time at once ends the process.
+_pair = msgspec.json.Decoder(_Pair, dec_hook=_wrapped).decode

@@ -60,6 +60,9 @@ class _BlockStart(Struct):
     content_block: Raw
 
 
+_block_start = msgspec.json.Decoder(_BlockStart).decode
+
+
 class _Block:
     """A block that is being told."""
 
@@ -160,7 +163,7 @@ class MessagesDecoder:
         given = fields(values, "content_block")
         if not given:
             raise MalformedError("content_block")
-        block = _Block(given, bytes(msgspec.json.decode(data, type=_BlockStart).content_block))
+        block = _Block(given, bytes(_block_start(data).content_block))
         self._received.append(block)
         self._open[index] = block
         match block.kind:

@@ -72,6 +72,10 @@ class _Done(Struct):
     item: Raw
 
 
+_final = msgspec.json.Decoder(_Final).decode
+_done = msgspec.json.Decoder(_Done).decode
+
+
 class _Item:
     """An item of the output that is being told."""
 
@@ -240,7 +244,7 @@ class ResponsesDecoder:
         if not item:
             raise MalformedError("item")
         known = self._item_of(item, count(values, "output_index"))
-        self._native.append((known, bytes(msgspec.json.decode(data, type=_Done).item)))
+        self._native.append((known, bytes(_done(data).item)))
         return self._whole(item, known)
 
     def _item_of(self, item: dict[str, Any], place: int | None) -> _Item:
@@ -305,7 +309,7 @@ class ResponsesDecoder:
             reason = "tool-calls"
         elif self._refused:
             reason = "content-filter"
-        last = msgspec.json.decode(data, type=_Final).response.output
+        last = _final(data).response.output
         native = [*zip(known_items, map(bytes, last or []), strict=True)] or self._native
         while native and native[-1][0].kind == "reasoning":
             native.pop()
