@@ -74,7 +74,7 @@ def aborted(heard: list[dict[str, Any]], client: str) -> bool:
 async def converse() -> Live:
     async with (
         ReferenceAgent() as agent,
-        Gateway(agent_url=agent.url, jwt_key=KEY) as gateway,
+        Gateway(agent_url=agent.url, jwt_key=KEY, settings={"TURNWIRE_LAG_S": "0"}) as gateway,
     ):
         played = await asyncio.gather(
             *(asyncio.to_thread(play, client, jobs(client, gateway.url)) for client in CLIENTS)
