@@ -271,7 +271,7 @@ PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOUR
 LIVED := $(patsubst %,tests/runtime/%,cli/test_serve.py cli/test_tutorial.py drivers/pydantic_ai drivers/test_parked.py host/test_conform.py journal mcp/library)
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So the last ones run one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak tests/upgrade
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -434,6 +434,10 @@ examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed be
 	  (cd $$tests && env -u PYTHONPATH $(CURDIR)/$(EXAMPLES)/bin/python -m pytest -q -p no:cov -p no:xdist) || exit; \
 	done
 
+.PHONY: upgrade
+upgrade: $(STAMP) system  ## Gateways of an older version are replaced under load, and brought back (1 min)
+	$(PYTEST) -q -p no:cov tests/upgrade
+
 # The wheels of all libraries that an extra may bring: no other index is asked afterwards.
 LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,requirements-%.txt,dev image lab)
 .venv/wheels/.stamp: $(LIBRARY_LOCKS) | $(STAMP)
@@ -469,10 +473,10 @@ left-to-clients left-to-witnesses:
 operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp system
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target stores deploy-check model-check
 
-# Each builds wheels and starts interpreters, and has a folder of its own.
+# Each builds or installs wheels and starts interpreters, and has a folder of its own.
 .PHONY: packaged
-packaged:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room
+packaged: system
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room upgrade
 
 .PHONY: agent-check
 agent-check: $(STAMP) .venv/runtime-grader/.stamp system  ## llmock breaks the answers of four providers, and the processes of turns are killed: nothing is wrong, nothing is lost (4 min); KILLS=0: at every moment (hours)
