@@ -1,0 +1,83 @@
+// A chat in React, for `ai` 5, 6 and 7: it resumes, it stops, and it answers the agent's questions.
+import { useChat } from "@ai-sdk/react";
+import { DefaultChatTransport, type UIMessage } from "ai";
+import { useEffect, useState } from "react";
+
+interface Props {
+  gateway: string; // its origin; "" if your own server passes /api/sessions/ on to it
+  session: string;
+  token: string; // for a first try: what `turnwire token …` prints
+}
+
+interface Question {
+  questionId: string;
+  approvalId?: string;
+  text: string;
+  options?: string[];
+  state: "open" | "resolved" | "expired";
+}
+
+export function Chat({ gateway, session, token }: Props) {
+  const [history, setHistory] = useState<UIMessage[]>();
+  useEffect(() => {
+    const headers = { authorization: `Bearer ${token}` };
+    void fetch(`${gateway}/api/sessions/${session}/messages`, { headers })
+      .then((answer) => (answer.ok ? answer.json() : [])) // 501: this agent keeps no conversation
+      .then(setHistory);
+  }, [gateway, session, token]);
+  return history && <Open api={`${gateway}/api/sessions/${session}`} session={session} token={token} history={history} />;
+}
+
+function Open({ api, session, token, history }: { api: string; session: string; token: string; history: UIMessage[] }) {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const { messages, sendMessage, status, error } = useChat({
+    id: session,
+    messages: history,
+    resume: true, // a page that is loaded again shows the turn that runs
+    transport: new DefaultChatTransport({ api: `${api}/chat`, headers }),
+  });
+  const [text, setText] = useState("");
+  const busy = status === "submitted" || status === "streaming";
+  const post = (route: string, body: object) =>
+    void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) });
+
+  return (
+    <main>
+      {messages.map((message) => (
+        <article key={message.id} aria-label={message.role}>
+          {message.parts.map((part, index) => {
+            if (part.type === "text") return <p key={index}>{part.text}</p>;
+            if ("toolCallId" in part) return <pre key={index}>{JSON.stringify(part, null, 2)}</pre>;
+            if (part.type !== "data-question" || !("data" in part)) return null;
+            const { questionId, approvalId, text, options = [], state } = part.data as Question;
+            return (
+              <fieldset key={index} disabled={state !== "open"}>
+                <legend>{text}</legend>
+                {options.map((answer) => (
+                  <button key={answer} onClick={() => post("answer", { questionId, answer, approvalId })}>
+                    {answer}
+                  </button>
+                ))}
+              </fieldset>
+            );
+          })}
+        </article>
+      ))}
+      {error && <p role="alert">{error.message}</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void sendMessage({ text });
+          setText("");
+        }}
+      >
+        <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
+        <button>Send</button>
+        {/* The gateway's route ends the turn. `stop()` of useChat closes the connection alone. */}
+        <button type="button" disabled={!busy} onClick={() => post("stop", {})}>
+          Stop
+        </button>
+      </form>
+    </main>
+  );
+}

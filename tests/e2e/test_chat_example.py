@@ -1,0 +1,181 @@
+"""docs/examples/chat.tsx is built and used in a browser, before the second agent of the docs."""
+
+import functools
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from gateway.needed import lacking
+from gateway.running import Gateway
+from gateway.tokens import token
+from turnwire_lab.page.serving import BUILT
+from turnwire_lab.process import free_port
+
+ROOT: Final = Path(__file__).parents[2]
+RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
+MODULES: Final = BUILT.parent / "node_modules"
+AGENT_TOKEN: Final = "known-to-the-gateway-alone"
+REACT: Final = ("react", "react-dom", "scheduler")
+MAIN: Final = """import { createRoot } from "react-dom/client";
+import { Chat } from "./chat.tsx";
+const given = Object.fromEntries(new URLSearchParams(location.search)) as unknown;
+createRoot(document.body).render(
+  <Chat {...(given as { gateway: string; session: string; token: string })} />,
+);
+"""
+# Links are not followed: the client and the page then have one React.
+BUILD: Final = """export default {
+  input: "main.tsx", resolve: { symlinks: false }, output: { file: "bundle.js" },
+  transform: { define: { "process.env.NODE_ENV": '"production"' } },
+};
+"""
+CHECKED: Final = {
+    "strict": True,
+    "noUncheckedIndexedAccess": True,
+    "noUnusedLocals": True,
+    "jsx": "react-jsx",
+    "target": "ES2023",
+    "module": "ESNext",
+    "moduleResolution": "Bundler",
+    "skipLibCheck": True,
+    "allowImportingTsExtensions": True,
+    "preserveSymlinks": True,
+    "noEmit": True,
+    "types": ["react"],
+}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Write no line for each request."""
+
+
+def node(folder: Path, script: str, *arguments: str) -> None:
+    ran = subprocess.run(
+        ["node", folder / "node_modules" / script, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The origin of a page that has the example alone, with a release of the client."""
+    clients = ROOT / "tests" / "clients" / f"v{request.param}" / "node_modules"
+    (clients / "ai").is_dir() or lacking("the clients are not installed (`make node` does it)")
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "node_modules" / "@types").mkdir(parents=True)
+    for name in (each.name for each in clients.iterdir() if each.name not in REACT):
+        (folder / "node_modules" / name).symlink_to(clients / name)
+    for name in (*REACT, "typescript", "rolldown", "@typescript", "csstype"):
+        (folder / "node_modules" / name).symlink_to(MODULES / name)
+    for name in ("react", "react-dom"):
+        (folder / "node_modules/@types" / name).symlink_to(MODULES / "@types" / name)
+    shutil.copy(ROOT / "docs/examples/chat.tsx", folder)
+    (folder / "main.tsx").write_text(MAIN)
+    (folder / "rolldown.config.mjs").write_text(BUILD)
+    (folder / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": CHECKED, "files": ["main.tsx"]})
+    )
+    (folder / "index.html").write_text(
+        '<!doctype html><link rel="icon" href="data:,"><body>'
+        '<script type="module" src="bundle.js"></script>'
+    )
+    node(folder, "typescript/bin/tsc", "-p", ".")
+    node(folder, "rolldown/bin/cli.mjs", "-c", "rolldown.config.mjs")
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def agent() -> Iterator[str]:
+    """The URL of a second agent that runs."""
+    port = free_port()
+    script = ROOT / "examples/agents/second_agent.py"
+    env = os.environ | {"AGENT_TOKEN": AGENT_TOKEN, "PORT": str(port)}
+    with subprocess.Popen([sys.executable, script], env=env) as process:
+        try:
+            yield f"ws://127.0.0.1:{port}/{{session_id}}"
+        finally:
+            process.terminate()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def gateway(site: str, agent: str) -> AsyncIterator[Gateway]:
+    given = {"agent_auth": "service", "agent_token": AGENT_TOKEN}
+    more = {"cors_origins": site, "on_disconnect": "grace"}
+    async with Gateway(agent, given=given | more) as gateway:
+        yield gateway
+
+
+async def opened(browser: Browser, site: str, gateway: Gateway) -> Page:
+    """The page, on a session of its own."""
+    given = {"gateway": gateway.url, "session": uuid.uuid4().hex, "token": token("ann")}
+    page = await browser.new_page()
+    await page.goto(f"{site}/?{urlencode(given)}")
+    await expect(page.get_by_label("Message")).to_be_visible()
+    return page
+
+
+async def ask(page: Page, text: str) -> None:
+    await page.get_by_label("Message").fill(text)
+    await page.get_by_role("button", name="Send").click()
+
+
+async def test_a_tool_is_shown_and_the_answer_is_there_after_a_reload(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    page = await opened(browser, site, gateway)
+    await ask(page, "what is 12/4?")
+    await expect(page.locator("pre")).to_contain_text('"output": 3')
+    await expect(page.get_by_text("It is 3.")).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_label("user")).to_have_text("what is 12/4?")
+    await expect(page.get_by_text("It is 3.")).to_be_visible()
+    await page.close()
+
+
+async def test_a_reload_in_mid_turn_shows_the_same_turn_and_the_button_stops_it(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    page = await opened(browser, site, gateway)
+    await ask(page, "tell me a story")
+    answer = page.get_by_label("assistant").locator("p")
+    await expect(answer).to_contain_text("Line 3 of the story.")
+    await page.reload()
+    await expect(answer).to_contain_text("Line 1 of the story. Line 2 of the story. Line 3")
+    await page.get_by_role("button", name="Stop").click()
+    await expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+    assert "Line 40" not in await answer.inner_text()
+    await page.close()
+
+
+@pytest.mark.parametrize(("button", "ended"), [("approve", "is gone."), ("deny", "It stays.")])
+async def test_a_call_waits_for_its_user(
+    browser: Browser, site: str, gateway: Gateway, button: str, ended: str
+) -> None:
+    page = await opened(browser, site, gateway)
+    await ask(page, "delete notes.txt")
+    await page.get_by_role("button", name=button, exact=True).click()
+    await expect(page.locator("p", has_text=ended)).to_be_visible()
+    await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
+    await page.close()
