@@ -1,0 +1,170 @@
+// `useChat` with all that a session in front of a gateway needs.
+import { Chat, useChat } from "@ai-sdk/react";
+import type { ChatInit, UIMessage } from "ai";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+
+import { TurnChangedError } from "./errors.js";
+import { BROWSER } from "./network.js";
+import type { TransportOptions } from "./options.js";
+import { sendAgain, type TurnwireSession } from "./session.js";
+import { TurnwireChatTransport } from "./transport.js";
+import type { UnsentPrompt } from "./unsent.js";
+
+export interface TurnwireOptions<M extends UIMessage = UIMessage>
+  extends Omit<TransportOptions, "sessionId">,
+    Omit<ChatInit<M>, "id" | "messages" | "transport"> {
+  sessionId: string;
+}
+
+/** What the chat is doing, in one word. Those of `useChat`, and those that it does not know. */
+export type Phase = "loading" | "submitted" | "streaming" | "reconnecting" | "offline" | "stopping" | "ready" | "error";
+
+export interface Turnwire<M extends UIMessage = UIMessage> extends Omit<ReturnType<typeof useChat<M>>, "stop"> {
+  phase: Phase;
+  /** Stop the turn at the agent; a turn that waits for an approval, too. */
+  stop: () => Promise<void>;
+  /** Answer a question. Throws a `RefusedError` if the answer was not taken. */
+  answer: TurnwireSession["answer"];
+  /** Read the history again, and follow the turn that runs: what the hook does first, and what helps after an error. */
+  reload: () => Promise<void>;
+  /** Prompts that the agent does not have. */
+  unsent: readonly UnsentPrompt[];
+  /** Send one of them again; false if the agent has it by now, or if it was sent from elsewhere. */
+  sendAgain: (id: string) => Promise<boolean>;
+  /** Forget one of them. */
+  forget: (id: string) => void;
+}
+
+export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOptions<M>): Turnwire<M> {
+  const latest = useRef(options);
+  latest.current = options;
+  const reading = useRef(() => {});
+  const { url, sessionId } = options;
+  // A chat of our own: that of `useChat` is stopped when its component goes away.
+  const { chat, transport } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId]);
+  const session = transport.session();
+  const helpers = useChat<M>({ chat });
+  const { line, stopping } = useSyncExternalStore(transport.subscribe, transport.getState, transport.getState);
+  const unsent = useSyncExternalStore(transport.subscribe, session.unsent.list, nothing);
+  const [loading, setLoading] = useState(true);
+  const [failure, setFailure] = useState<Error>();
+
+  const reload = useCallback(
+    async (signal?: AbortSignal): Promise<void> => {
+      setLoading(true);
+      setFailure(undefined);
+      try {
+        await read(chat, session, signal);
+      } catch (error) {
+        if (signal?.aborted !== true) setFailure(error as Error);
+      }
+      if (signal?.aborted === true) return;
+      setLoading(false);
+      if (await follow(chat)) await read(chat, session, signal).catch(() => {});
+    },
+    [chat, session],
+  );
+  useEffect(() => {
+    const here = new AbortController();
+    reading.current = () => void reload(here.signal);
+    void reload(here.signal);
+    // What was given up while there was no network.
+    const unsubscribe = BROWSER.whenBack(() => {
+      if (chat.status === "error") void reload(here.signal);
+    });
+    return () => {
+      here.abort();
+      unsubscribe();
+      transport.leave();
+    };
+  }, [chat, reload, transport]);
+
+  const stop = useCallback(async () => {
+    const waits = chat.messages.at(-1);
+    const isAsking = !isBusy(chat) && waits?.role === "assistant" && asksApproval(waits);
+    await chat.stop();
+    await transport.settled();
+    if (!isAsking) return;
+    await session.stop(waits.id);
+    await reload();
+  }, [chat, transport, session, reload]);
+  const again = useCallback((id: string) => sendAgain(session, chat as never, id), [session, chat]);
+
+  return {
+    ...helpers,
+    id: chat.id,
+    error: helpers.error ?? failure,
+    phase: phaseOf(loading, stopping, line, failure === undefined ? helpers.status : "error"),
+    stop,
+    answer: useCallback((...answer) => session.answer(...answer), [session]),
+    reload: useCallback(() => reload(), [reload]),
+    unsent: useMemo(() => (isBusy(helpers) ? unsent.filter(({ code }) => code !== null) : unsent), [unsent, helpers.status]),
+    sendAgain: again,
+    forget: useCallback((id: string) => session.unsent.remove(id), [session]),
+  };
+}
+
+const NONE: readonly UnsentPrompt[] = [];
+const nothing = () => NONE;
+
+type Latest<M extends UIMessage> = { current: TurnwireOptions<M> };
+
+/** A chat whose callbacks are those of the newest render. */
+function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () => void }) {
+  const { token } = latest.current;
+  const transport = new TurnwireChatTransport<M>({
+    ...latest.current,
+    ...(token !== undefined && {
+      token: typeof token === "string" ? token : (ask) => (latest.current.token as typeof token)(ask),
+    }),
+  });
+  const { generateId, messageMetadataSchema, dataPartSchemas, sendAutomaticallyWhen } = latest.current;
+  const chat = new Chat<M>({
+    id: latest.current.sessionId,
+    transport,
+    ...(generateId && { generateId }),
+    ...(messageMetadataSchema && { messageMetadataSchema }),
+    ...(dataPartSchemas && { dataPartSchemas }),
+    ...(sendAutomaticallyWhen && { sendAutomaticallyWhen: (state) => latest.current.sendAutomaticallyWhen?.(state) ?? false }),
+    onToolCall: (call) => latest.current.onToolCall?.(call),
+    onData: (part) => latest.current.onData?.(part),
+    onFinish: (end) => latest.current.onFinish?.(end),
+    onError: (error) => {
+      if (error instanceof TurnChangedError) reading.current();
+      else latest.current.onError?.(error);
+    },
+  });
+  return { chat, transport };
+}
+
+/** Show the history; what was begun meanwhile is newer. */
+async function read<M extends UIMessage>(chat: Chat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
+  const history = await session.history({}, signal);
+  if (history === null || isBusy(chat) || signal?.aborted === true) return;
+  const missing = new Set(session.unsent.list().map(({ message }) => message.id));
+  const here = chat.messages.filter(({ id }) => missing.has(id));
+  chat.messages = [...(history as M[]), ...here];
+}
+
+/** Follow the turn that runs. True if none does, and the last prompt has no answer: it may have ended just before. */
+async function follow<M extends UIMessage>(chat: Chat<M>): Promise<boolean> {
+  if (isBusy(chat)) return false;
+  chat.clearError();
+  const before = chat.messages.length;
+  await chat.resumeStream();
+  return chat.status === "ready" && chat.messages.length === before && chat.messages.at(-1)?.role === "user";
+}
+
+function isBusy({ status }: { status: string }): boolean {
+  return status === "submitted" || status === "streaming";
+}
+
+function asksApproval({ parts }: UIMessage): boolean {
+  return parts.some((part) => "state" in part && part.state === "approval-requested");
+}
+
+function phaseOf(loading: boolean, stopping: boolean, line: string, status: Phase): Phase {
+  if (stopping) return "stopping";
+  if (line === "reconnecting" || line === "offline") return line;
+  return loading ? "loading" : status;
+}

@@ -1,0 +1,178 @@
+// The transport of `useChat`: `ai` 5, 6 and 7 call the same two methods.
+import type { ChatTransport, UIMessage } from "ai";
+
+import { TurnwireError } from "./errors.js";
+import { type Asked, Follow } from "./follow.js";
+import { BROWSER } from "./network.js";
+import { type Limits, LIMITS, type StoragePort, type TransportOptions } from "./options.js";
+import { Place } from "./place.js";
+import { TurnwireSession } from "./session.js";
+import { Store } from "./store.js";
+import { type Chunks, Stream } from "./streams.js";
+import { Tokens } from "./tokens.js";
+
+/** Sessions that are remembered; the oldest are forgotten. */
+const MOST_SESSIONS = 64;
+
+interface Request {
+  chatId: string;
+  abortSignal?: AbortSignal | undefined;
+  headers?: HeadersInit | undefined;
+  body?: object | undefined;
+}
+
+interface Prompt<M> extends Request {
+  trigger: "submit-message" | "regenerate-message";
+  messageId: string | undefined;
+  messages: M[];
+}
+
+export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
+  /** A resumed stream begins with all that its turn brought so far. */
+  readonly resumeStreamIsReplay = true;
+  readonly #options: TransportOptions;
+  readonly #limits: Limits;
+  readonly #tokens: Tokens;
+  readonly #sessions = new Map<string, TurnwireSession>();
+  readonly #streams = new Set<Stream>();
+  readonly #stops = new Set<Promise<void>>();
+  readonly #store = new Store();
+
+  constructor(options: TransportOptions = {}) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#tokens = new Tokens(options.token, options.fetch ?? ((input, init) => fetch(input, init)));
+  }
+
+  getState = this.#store.get;
+  /** Called at each change of the state, and of what is unsent. Returns what ends this. */
+  subscribe = this.#store.subscribe;
+
+  /** The session of a chat. Its id may be left out if the transport has one session. */
+  session(chatId?: string): TurnwireSession {
+    const { sessionId } = this.#options;
+    const id = typeof sessionId === "string" ? sessionId : chatId === undefined ? undefined : (sessionId?.(chatId) ?? chatId);
+    if (id === undefined) throw new TurnwireError("no_session", "Which session? Give the id of its chat");
+    let session = this.#sessions.get(id);
+    if (session !== undefined) return session;
+    const place = new Place(id, this.#options, this.#tokens, this.#limits);
+    session = new TurnwireSession(place, storageOf(this.#options.storage), this.#store.changed);
+    this.#sessions.set(id, session);
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MOST_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    return session;
+  }
+
+  sendMessages = async (prompt: Prompt<M>): Promise<Chunks> => {
+    const { chatId, messages, trigger, messageId, headers } = prompt;
+    const { unsent } = this.session(chatId);
+    const last = messages.at(-1);
+    const isUser = last?.role === "user";
+    // One that never got there is as new as it was: no edit, and no other answer to an old one.
+    const isAgain = isUser && unsent.has(last.id);
+    const isNew = isUser && (isAgain || trigger === "submit-message");
+    if (isNew) unsent.keep(messages);
+    const body = {
+      ...prompt.body,
+      id: chatId,
+      messages: this.#options.messages === "all" ? messages : messages.slice(-1),
+      trigger: isAgain ? "submit-message" : trigger,
+      ...(!isAgain && messageId !== undefined && { messageId }),
+    };
+    // The agent takes the next prompt when the last turn is over.
+    await this.settled();
+    const asked: Asked = { chatId, headers, body, prompt: isNew ? last : undefined, continued: isUser ? undefined : last };
+    try {
+      return (await this.#open(prompt, asked)) as Chunks;
+    } catch (error) {
+      if (isNew && error instanceof TurnwireError) unsent.refused(last.id, error.code);
+      throw error;
+    }
+  };
+
+  reconnectToStream = async (look: Request): Promise<Chunks | null> => {
+    return this.#open(look, { chatId: look.chatId, headers: look.headers });
+  };
+
+  /** Until every stop that is under way is over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#stops);
+  }
+
+  /** Hang up on all streams, and stop no turn: a page, or a part of it, goes away. */
+  leave(): void {
+    for (const stream of this.#streams) stream.leave();
+  }
+
+  async #open(request: Request, asked: Asked): Promise<Chunks | null> {
+    const session = this.session(request.chatId);
+    const { prompt } = asked;
+    const follow = new Follow(asked, {
+      place: session.place,
+      limits: this.#limits,
+      network: this.#options.network ?? BROWSER,
+      isNative: this.#options.profile !== undefined,
+      report: (line) => {
+        if (this.#streams.has(stream)) this.#store.set({ line });
+      },
+      isThere: (history) => {
+        session.unsent.settle(history);
+        return prompt === undefined || !session.unsent.has(prompt.id);
+      },
+      accepted: () => {
+        if (prompt !== undefined) session.unsent.remove(prompt.id);
+      },
+      passed: (chunk) => session.passed(chunk),
+    });
+    const over = () => {
+      this.#streams.delete(stream);
+      if (this.#streams.size === 0) this.#store.set({ line: "idle" });
+    };
+    const stream: Stream = new Stream(follow, request.abortSignal, (...left) => this.#stop(session, ...left), over);
+    this.#streams.add(stream);
+    return stream.open();
+  }
+
+  /** The user has stopped a stream: so is its turn, at the agent. */
+  #stop(session: TurnwireSession, follow: Follow, steps: ReturnType<Follow["run"]>): void {
+    const work = this.#options.stopsTurns === false ? Promise.resolve() : this.#stopTurn(session, follow, steps);
+    this.#store.set({ stopping: true });
+    const stop = work
+      .catch(() => {}) // Whether it was stopped, the history says.
+      .then(() => {
+        follow.leave();
+        void steps.return(undefined).catch(() => {});
+        this.#stops.delete(stop);
+        this.#store.set({ stopping: this.#stops.size > 0 });
+      });
+    this.#stops.add(stop);
+  }
+
+  async #stopTurn(session: TurnwireSession, { turn }: Follow, steps: ReturnType<Follow["run"]>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, this.#limits.stopMs, null)));
+    // Without its id, another turn may be stopped.
+    while (turn.messageId === undefined) {
+      const step = await Promise.race([steps.next(), late]);
+      if (step === null || step.done === true) break;
+    }
+    clearTimeout(timer);
+    // A prompt that waits behind another turn is not begun where its client hangs up.
+    if (turn.messageId !== undefined || !turn.isQueued) await session.stop(turn.messageId);
+  }
+}
+
+/** The same as a function. */
+export function turnwireTransport<M extends UIMessage = UIMessage>(options: TransportOptions = {}): TurnwireChatTransport<M> {
+  return new TurnwireChatTransport<M>(options);
+}
+
+/** A browser may refuse its storage to a page. */
+function storageOf(given: StoragePort | null | undefined): StoragePort | null {
+  if (given !== undefined) return given;
+  try {
+    return globalThis.localStorage ?? null;
+  } catch {
+    return null;
+  }
+}

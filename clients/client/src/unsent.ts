@@ -1,0 +1,155 @@
+// Prompts that the agent may not have, until it is known that it has them.
+import type { UIMessage } from "ai";
+
+import type { StoragePort } from "./options.js";
+
+export interface UnsentPrompt {
+  message: UIMessage;
+  /** The ids of the messages that stood before it, the newest of them. */
+  before: string[];
+  /** Why the gateway did not take it; null while that is not known. */
+  code: string | null;
+}
+
+/** The oldest are forgotten. */
+const MOST = 50;
+const MOST_BEFORE = 100;
+
+export class Unsent {
+  /** What no storage took: there is none, or it is full. */
+  #memory: UnsentPrompt[] = [];
+  #shown: readonly UnsentPrompt[] = [];
+
+  constructor(
+    private readonly storage: StoragePort | null,
+    private readonly key: string,
+    private readonly changed: () => void,
+  ) {}
+
+  /** The oldest is the first. The same array until something changes. */
+  list = (): readonly UnsentPrompt[] => {
+    const found = this.#read();
+    if (JSON.stringify(found) !== JSON.stringify(this.#shown)) this.#shown = found;
+    return this.#shown;
+  };
+
+  has(id: string): boolean {
+    return this.#read().some(({ message }) => message.id === id);
+  }
+
+  /** `messages` ends with a prompt that is about to be sent. */
+  keep(messages: readonly UIMessage[]): void {
+    const message = messages.at(-1);
+    if (message === undefined) return;
+    const before = messages.slice(0, -1).map(({ id }) => id);
+    const others = this.#read().filter((each) => each.message.id !== message.id);
+    this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code: null }].slice(-MOST));
+  }
+
+  /** The gateway did not take it. */
+  refused(id: string, code: string): void {
+    this.#write(this.#read().map((each) => (each.message.id === id ? { ...each, code } : each)));
+  }
+
+  /** The agent has it, or whoever wrote it does not want it any more. */
+  remove(id: string): void {
+    const found = this.#read();
+    if (found.some(({ message }) => message.id === id)) this.#write(found.filter(({ message }) => message.id !== id));
+  }
+
+  /** Take one, to send it: whoever takes it after that gets null, in other tabs too. */
+  take(id: string): UnsentPrompt | null {
+    const found = this.#read().find(({ message }) => message.id === id) ?? null;
+    this.remove(id);
+    return found;
+  }
+
+  /** The agent has what is in its history; the others are returned. */
+  settle(history: readonly UIMessage[]): readonly UnsentPrompt[] {
+    const found = this.#read();
+    const there = arrived(found, history);
+    if (there.size > 0) this.#write(found.filter((each) => !there.has(each)));
+    return this.list();
+  }
+
+  #read(): UnsentPrompt[] {
+    try {
+      const text = this.storage?.getItem(this.key) ?? null;
+      const stored: unknown = text === null ? [] : JSON.parse(text);
+      if (Array.isArray(stored)) return [...stored.filter(isPrompt), ...this.#memory];
+    } catch {
+      // A storage that cannot be read is none.
+    }
+    return [...this.#memory];
+  }
+
+  #write(prompts: UnsentPrompt[]): void {
+    this.#memory = [];
+    try {
+      if (this.storage === null) this.#memory = prompts;
+      else if (prompts.length === 0) this.storage.removeItem(this.key);
+      else this.storage.setItem(this.key, JSON.stringify(prompts));
+    } catch {
+      // What the storage still has would be there twice.
+      this.#memory = prompts;
+      this.#forget();
+    }
+    this.changed();
+  }
+
+  #forget(): void {
+    try {
+      this.storage?.removeItem(this.key);
+    } catch {
+      // Nothing was written there, either.
+    }
+  }
+}
+
+/** Which of these prompts the history has. A message of the history is that of one prompt alone: of the newest that
+ * it can be. */
+function arrived(prompts: readonly UnsentPrompt[], history: readonly UIMessage[]): Set<UnsentPrompt> {
+  const free = new Set(history);
+  const there = new Set<UnsentPrompt>();
+  for (const each of prompts.toReversed()) {
+    const its = messageOf(each, history, free);
+    if (its === undefined) continue;
+    free.delete(its);
+    there.add(each);
+  }
+  return there;
+}
+
+/** Not every agent keeps the id that a client gave its prompt: then it is the one with the same content, behind all
+ * that stood before it. */
+function messageOf({ message, before }: UnsentPrompt, history: readonly UIMessage[], free: ReadonlySet<UIMessage>): UIMessage | undefined {
+  const known = history.find(({ id, role }) => id === message.id && role === "user");
+  if (known !== undefined) return known;
+  const last = history.findLastIndex(({ id }) => before.includes(id));
+  // Nothing says what came after it: an older message with the same content may be another.
+  if (last < 0 && before.length > 0) return undefined;
+  const since = before.length > 0 ? history.slice(last + 1) : history.slice(0, history.findIndex(({ role }) => role === "user") + 1);
+  return since.findLast((each) => each.role === "user" && free.has(each) && isSame(each, message));
+}
+
+/** The same text, or without one the same files. An agent may no longer have all of them. */
+function isSame(kept: UIMessage, message: UIMessage): boolean {
+  const text = textOf(message);
+  if (text !== "" || textOf(kept) !== "") return textOf(kept) === text;
+  const files = new Set(filesOf(message));
+  return filesOf(kept).every((file) => files.has(file));
+}
+
+export function textOf({ parts }: UIMessage): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("").trim();
+}
+
+/** Of a file in base64 only the bytes: the gateway corrects the type before them. */
+function filesOf({ parts }: UIMessage): string[] {
+  return parts.flatMap((part) => (part.type === "file" ? [part.url.replace(/^data:[^,]*,/i, "")] : []));
+}
+
+function isPrompt(found: unknown): found is UnsentPrompt {
+  const { message, before } = (found ?? {}) as Partial<UnsentPrompt>;
+  return typeof message?.id === "string" && Array.isArray(message.parts) && Array.isArray(before);
+}
