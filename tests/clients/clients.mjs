@@ -11,7 +11,14 @@ export const HERE = fileURLToPath(new URL(".", import.meta.url));
 // Another transport under the newest chat, with tests of its own (tests/conformance/test_workflow.py).
 export const TRANSPORTS = ["workflow-2.0.43"];
 
-export const CLIENTS = readdirSync(HERE, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && /^v\d+\.\d+\.\d+$/.test(entry.name))
-  .map((entry) => entry.name)
-  .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+const folders = (pattern) =>
+  readdirSync(HERE, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && pattern.test(entry.name))
+    .map((entry) => entry.name)
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+
+export const CLIENTS = folders(/^v\d+\.\d+\.\d+$/);
+
+// The chats of other frameworks, each with the `ai` that its release asks for; and a whole runtime on top.
+export const FRAMEWORKS = folders(/^(vue|svelte)-\d+\.\d+\.\d+$/);
+export const RUNTIMES = ["assistant-ui-0.15.22"];

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { CLIENTS, HERE, TRANSPORTS } from "./clients.mjs";
+import { CLIENTS, FRAMEWORKS, HERE, RUNTIMES, TRANSPORTS } from "./clients.mjs";
 
 const LIMIT_MS = 300_000;
 const AT_ONCE = 3; // npm's cache is shared; more in parallel only wait for each other
@@ -61,7 +61,7 @@ async function install(client) {
 }
 
 const act = process.argv.includes("--lock") ? (client) => npm(client, LOCK) : install;
-const queue = [...CLIENTS, ...TRANSPORTS];
+const queue = [...CLIENTS, ...TRANSPORTS, ...FRAMEWORKS, ...RUNTIMES];
 async function worker() {
   for (let client = queue.shift(); client; client = queue.shift()) {
     try {

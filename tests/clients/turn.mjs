@@ -1,11 +1,13 @@
 // Plays one job with a released client's own chat, and tells what its user would have seen.
 //
 // A job: {name, file | text | url, headers, actions, autoSend, cut, hold, stopAfterMs, limitMs,
-// messages}. `actions` are {send: "text"}, {regenerate: true}, {resume: true}, {reload: true}, {drop: true} or
+// messages, framework}. `framework` is "own", or "none" for the SDK's chat alone; `expo` is the SDK of Expo whose
+// fetch is used. `actions` are {send: "text"}, {regenerate: true}, {resume: true}, {reload: true}, {drop: true} or
 // {check: true}, one after another; `stopAfterMs` counts from the first text shown. `reload` is a new
 // chat with the history, `drop` takes the last message away, `check` asks the client whether it holds
 // what a model can be told. `waitMs` is how long the user waits before an action. What else an action may have is
 // explained in `reading.mjs`; `answer` is what every question is answered with that is open meanwhile.
+import { ofExpo } from "./expo.mjs";
 import { asRead, call } from "./reading.mjs";
 
 const LIMIT_MS = 15_000;
@@ -15,7 +17,7 @@ const LOOK_MS = 10;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function play({ ai, Chat }, job, api) {
+export async function play(ai, openers, job, api) {
   const seen = { data: [], finishes: [], errors: [], statuses: [], responses: [] };
   const kept = { earlier: [], receipts: [], checked: [] };
   const asked = new Set();
@@ -33,13 +35,13 @@ export async function play({ ai, Chat }, job, api) {
   }
 
   function open(messages) {
-    const made = new Chat({
+    const { chat, view, watch } = openers[job.framework ?? "own"]({
       id: job.name.replaceAll(/[^\w-]/g, "-"),
       messages,
       transport: new ai.DefaultChatTransport({
         api,
         headers: job.headers ?? {},
-        fetch: countingFetch,
+        fetch: job.expo ? ofExpo(countingFetch, job.expo) : countingFetch,
       }),
       onData: (part) => seen.data.push(structuredClone(part)),
       onFinish: ({ message, messages, ...flags }) => seen.finishes.push(flags),
@@ -49,15 +51,15 @@ export async function play({ ai, Chat }, job, api) {
         ? (state) => posts < MOST_POSTS && ai.lastAssistantMessageIsCompleteWithToolCalls(state)
         : undefined,
     });
-    made["~registerStatusCallback"](() => seen.statuses.push(made.status));
-    made["~registerMessagesCallback"](() => {
-      answer(made);
+    function messagesChanged() {
+      answer(chat);
       const shows = ({ role, parts }) => role === "assistant" && parts.some(({ text }) => text);
-      if (stopping || !made.messages.some(shows)) return;
+      if (stopping || !chat.messages.some(shows)) return;
       stopping = true;
-      setTimeout(() => made.stop(), job.stopAfterMs);
-    });
-    return made;
+      setTimeout(() => chat.stop(), job.stopAfterMs);
+    }
+    watch(() => seen.statuses.push(chat.status), messagesChanged);
+    return { chat, view };
   }
 
   function answer({ messages }) {
@@ -72,14 +74,14 @@ export async function play({ ai, Chat }, job, api) {
   }
 
   let stopping = job.stopAfterMs === undefined;
-  let chat = open(job.messages ?? []);
+  let { chat, view } = open(job.messages ?? []);
 
   async function act() {
     for (action of job.actions ?? [{ send: "hello" }]) {
       if (action.waitMs) await sleep(action.waitMs);
       if (action.reload) {
-        kept.earlier.push(structuredClone(chat.messages));
-        chat = open(await call(api, `messages${action.query ?? ""}`, job));
+        kept.earlier.push(view().messages);
+        ({ chat, view } = open(await call(api, `messages${action.query ?? ""}`, job)));
       } else if (action.drop) {
         chat.messages = chat.messages.slice(0, -1);
       } else if (action.resume) {
@@ -118,9 +120,7 @@ export async function play({ ai, Chat }, job, api) {
   clearTimeout(bell);
   const report = {
     name: job.name,
-    messages: structuredClone(chat.messages),
-    status: chat.status,
-    error: chat.error?.message ?? null,
+    ...view(),
     posts,
     timedOut,
     ...structuredClone({ ...seen, ...kept }),

@@ -15,8 +15,11 @@ from turnwire.testing.strict_json import read_json
 
 FOLDER: Final = Path(__file__).parent.parent / "clients"
 CLIENTS: Final = sorted(
-    (path.name for path in FOLDER.glob("v*.*.*") if path.is_dir()),
+    (path.name for path in FOLDER.glob("v[0-9]*.*.*") if path.is_dir()),
     key=lambda name: [int(number) for number in name[1:].split(".")],
+)
+FRAMEWORKS: Final = sorted(
+    path.name for name in ("svelte", "vue") for path in FOLDER.glob(f"{name}-*") if path.is_dir()
 )
 # Less than pytest's limit for a test that starts the clients; Node's own limit is shorter still.
 RUN_S: Final = 150
