@@ -7,7 +7,7 @@ nobody else tells of them.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from turnwire_agent import metrics
 from turnwire_agent.host.streamed import joined, size_of
@@ -15,7 +15,6 @@ from turnwire_agent.journal.port import (
     Appended,
     Effect,
     Journal,
-    KeyTakenError,
     Lease,
     LeaseLostError,
     Row,
@@ -71,7 +70,7 @@ class _Added:
     """What was streamed since the last write."""
 
     turn_id: str
-    deltas: list[Delta] = field(default_factory=list)
+    deltas: list[Delta]
     size: int = 0
 
 
@@ -120,7 +119,7 @@ class Writer:
             return
         last = self._waiting[-1] if self._waiting else None
         if not isinstance(last, _Added) or last.turn_id != turn_id:
-            last = _Added(turn_id)
+            last = _Added(turn_id, [])
             self._waiting.append(last)
         size = size_of(delta)
         last.deltas.append(delta)
@@ -193,16 +192,18 @@ class Writer:
                     self._wanted = None
                 continue
             self._committing = True
+            first = self._waiting[0]
             try:
-                await self._commit(self._next())
+                if isinstance(first, _Added) and len(self._waiting) == 1:  # nearly always
+                    self._waiting = []
+                    await self._commit_streamed(first)
+                else:
+                    await self._commit(self._next())
             finally:
                 self._committing = False
 
     def _next(self) -> list[_Write | _Added]:
         """What the next transaction has in it."""
-        if len(self._waiting) == 1:
-            batch, self._waiting = self._waiting, []
-            return batch
         batch = [self._waiting[0]]
         if not (isinstance(batch[0], _Write) and batch[0].is_alone):
             for each in self._waiting[1:BATCH_MAX]:
@@ -211,6 +212,24 @@ class Writer:
                 batch.append(each)
         del self._waiting[: len(batch)]
         return batch
+
+    async def _commit_streamed(self, added: _Added) -> None:
+        """Do as `_commit` does with what has no other write beside it."""
+        lost: LeaseLostError | None = None
+        began = time.monotonic()
+        try:
+            each = encode(Streamed(added.turn_id, joined(added.deltas)))
+            row = Row(each.kind, each.body, each.detail)
+            appended = await self._journal.append(self.lease, (row,))
+        except Exception as error:  # noqa: BLE001 - of whoever wrote what no row can hold
+            lost = _as_lost(error)
+        else:
+            metrics.COMMIT_SECONDS.observe(time.monotonic() - began)
+            self._committed((each.event,), appended.head)
+        self._size -= added.size
+        self._room.set()
+        if lost is not None:
+            self._give_up(lost)
 
     async def _commit(self, batch: Sequence[_Write | _Added]) -> None:
         events: list[Event] = []
@@ -229,18 +248,14 @@ class Writer:
             encoded = [encode(event) for event in events]
             rows = [Row(each.kind, each.body, each.detail) for each in encoded]
             appended = await self._append(rows, [each.extra for each in writes])
-        except (KeyTakenError, LeaseLostError, UnavailableError) as error:
-            failure = error
         except Exception as error:  # noqa: BLE001 - of whoever wrote what no row can hold
-            failure = error if writes else LeaseLostError(f"not written: {described(error)}")
+            is_lost = isinstance(error, LeaseLostError | UnavailableError) or not writes
+            failure = _as_lost(error) if is_lost else error
         else:
             metrics.COMMIT_SECONDS.observe(time.monotonic() - began)
             self._committed([each.event for each in encoded], appended.head)
         self._size -= size
         self._room.set()
-        if isinstance(failure, UnavailableError):
-            metrics.JOURNAL_ERRORS.inc()
-            failure = LeaseLostError(str(failure))
         for write in writes:
             write.end(failure)
         if isinstance(failure, LeaseLostError):
@@ -249,8 +264,6 @@ class Writer:
             self._give_up(LeaseLostError("the lease was given up"), tell=False)
 
     def _append(self, rows: Sequence[Row], extras: Sequence[Extra]) -> Awaitable[Appended]:
-        if not extras:  # nearly always: what is streamed
-            return self._journal.append(self.lease, rows)
         return self._journal.append(
             self.lease,
             rows,
@@ -274,3 +287,13 @@ class Writer:
             self._work()
         if tell:
             self._lost(failure)
+
+
+def _as_lost(error: Exception) -> LeaseLostError:
+    """What ends a writer: nothing that comes later may be written without this."""
+    if isinstance(error, LeaseLostError):
+        return error
+    if isinstance(error, UnavailableError):
+        metrics.JOURNAL_ERRORS.inc()
+        return LeaseLostError(str(error))
+    return LeaseLostError(f"not written: {described(error)}")

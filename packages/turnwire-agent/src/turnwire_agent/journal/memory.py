@@ -42,6 +42,13 @@ class _Session(Struct):
     keys: set[str] = field(default_factory=set)
     """Of its effects."""
 
+    def take(self, ids: Sequence[str]) -> None:
+        for each in ids:
+            if self.commands.pop(each, None) is not None:
+                self.taken[each] = None
+        while len(self.taken) > TAKEN_IDS_MIN:
+            del self.taken[next(iter(self.taken))]
+
 
 class MemoryJournal:
     """The journal.
@@ -132,28 +139,29 @@ class MemoryJournal:
         release: bool = False,
         wake_at: float | None = None,
     ) -> Appended:
-        self._check(lease.session, *take, *(each.key for each in effects))
-        found = self._sessions.get(lease.session)
-        if found is None or (found.owner, found.epoch) != (lease.owner, lease.epoch):
+        self._check()
+        found = self._sessions.get(lease.session)  # its id was checked with the claim
+        if found is None or found.owner != lease.owner or found.epoch != lease.epoch:
             raise LeaseLostError
-        recorded = self._recorded(effects) if effects else {}
-        self._changed(lease.session)
-        self._effects |= recorded
-        found.keys |= recorded.keys()
-        for seq, row in enumerate(rows, len(found.rows) + 1):
+        if take or effects:  # nearly never: what is streamed has neither
+            checked(*take, *(each.key for each in effects))
+            recorded = self._recorded(effects)
+            self._effects |= recorded
+            found.keys |= recorded.keys()
+            found.take(take)
+        del self._sessions[lease.session]
+        self._sessions[lease.session] = found
+        seq = len(found.rows)
+        for row in rows:
+            seq += 1
             found.rows.append(Row(row.kind, row.body, row.detail, seq, lease.epoch))
-        for each in take:
-            if found.commands.pop(each, None) is not None:
-                found.taken[each] = None
-        while len(found.taken) > TAKEN_IDS_MIN:
-            del found.taken[next(iter(found.taken))]
         if settle:
             found.settled = len(found.rows)
         if release:
             found.owner = None
             found.due_at = self._clock() if found.commands else wake_at
         self._followers.wake(lease.session, rows=True, by=lease.owner)
-        return Appended(len(found.rows))
+        return Appended(seq)
 
     async def effect(self, key: str) -> Effect | None:
         self._check(key)

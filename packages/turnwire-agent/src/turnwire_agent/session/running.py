@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from turnwire_agent.session.deltas import Delta
 from turnwire_agent.session.events import (
     AttemptLost,
     CallBegun,
@@ -14,7 +15,6 @@ from turnwire_agent.session.events import (
     QuestionClosed,
     Reason,
     StepBegun,
-    Streamed,
     TurnBegun,
     TurnParked,
 )
@@ -64,15 +64,17 @@ class RunningTurn:
         """`TurnEnded.parts` of a turn that ends now."""
         return closed(self.parts.now(), reason)
 
+    def stream(self, deltas: Sequence[Delta]) -> None:
+        """Take what was streamed."""
+        self.parked = False
+        for delta in deltas:
+            self.parts.add(delta)
+
     def apply(self, event: Event) -> None:
-        """Take the next event of this turn, but those that begin and end it."""
-        if not isinstance(event, Streamed):
-            self.events.append(event)
+        """Take the next event of this turn, but those that stream, begin or end it."""
+        self.events.append(event)
         self.parked = isinstance(event, TurnParked)
         match event:
-            case Streamed(deltas=deltas):
-                for delta in deltas:
-                    self.parts.add(delta)
             case StepBegun():
                 self.parts.begin_step()
             case AttemptLost(since=since):

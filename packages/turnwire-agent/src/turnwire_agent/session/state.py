@@ -10,6 +10,7 @@ from turnwire_agent.session.events import (
     Prompted,
     PromptRepeated,
     PromptTakenBack,
+    Streamed,
     TurnBegun,
     TurnEnded,
 )
@@ -72,6 +73,11 @@ class SessionState:
 
     def apply(self, event: Event) -> None:
         """Take the next event of the session."""
+        if isinstance(event, Streamed):  # nearly all of them
+            running = self.running
+            if running is not None and running.turn_id == event.turn_id:
+                running.stream(event.deltas)
+            return
         match event:
             case Prompted():
                 self.history.add(event)

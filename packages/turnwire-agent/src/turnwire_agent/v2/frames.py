@@ -71,6 +71,13 @@ class Frames:
             state: As it was before the event.
 
         """
+        if isinstance(event, Streamed) and len(event.deltas) == 1:  # nearly all of them
+            delta = event.deltas[0]
+            if isinstance(delta, TextAdded):
+                running = state.running
+                if running is None or running.turn_id != event.turn_id or not delta.text:
+                    return []
+                return [wire.encoded(wire.TextDelta(event.turn_id, delta.text))]
         return [wire.encoded(frame) for frame in self._frames(event, state)]
 
     def args(self, tool: str, call_input: Raw | UnsetType) -> Raw | UnsetType:
@@ -125,8 +132,6 @@ class Frames:
     def _of_turn(self, event: Event, running: RunningTurn) -> Iterator[wire.Frame]:
         turn_id, parts = running.turn_id, running.parts
         match event:
-            case Streamed(deltas=(TextAdded(text),)) if text:  # nearly all of them
-                yield wire.TextDelta(turn_id, text)
             case Streamed(deltas=deltas):
                 yield from self._streamed(deltas, running)
             case StepBegun() if parts.marks_step:
