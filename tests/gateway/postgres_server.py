@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -40,6 +41,7 @@ class PostgresServer:
         self.port = free_port()
         # Postgres does not run as root.
         self._user = USER if os.geteuid() == 0 else None
+        self._paused: Sequence[int] = ()
 
     def url(self) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
@@ -85,21 +87,24 @@ class PostgresServer:
     def stop(self) -> None:
         """SIGINT: it closes all connections, and ends."""
         self._process.send_signal(signal.SIGINT)
-        self._process.wait()
+        self._process.wait(PATIENCE_S)
 
     def kill(self) -> None:
         """SIGQUIT: all of its processes end at once, as after a crash."""
         self._process.send_signal(signal.SIGQUIT)
-        self._process.wait()
+        self._process.wait(PATIENCE_S)
 
     def pause(self) -> None:
         """SIGSTOP to all of its processes: connections stay open, and nothing answers."""
-        for each in self._processes():
+        self._paused = self._processes()
+        for each in self._paused:
             os.kill(each, signal.SIGSTOP)
 
     def unpause(self) -> None:
-        for each in self._processes():
-            os.kill(each, signal.SIGCONT)
+        # Those that were stopped: the kernel may leave children out of its list now.
+        for each in self._paused:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGCONT)
 
     def log(self) -> str:
         return (self._folder / "log").read_text()
