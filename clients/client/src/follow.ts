@@ -40,6 +40,8 @@ export interface Surroundings {
   isThere: (history: readonly UIMessage[]) => boolean;
   /** The agent has the prompt. */
   accepted: () => void;
+  /** Nothing more comes, since all of it came, or because of this. */
+  over: (error: unknown) => void;
   /** The reader gets this. */
   passed: (chunk: UIMessageChunk) => void;
 }
@@ -68,6 +70,18 @@ export class Follow {
   }
 
   async *run(): AsyncGenerator<Step> {
+    let failure: unknown = null;
+    try {
+      yield* this.#steps();
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      this.around.over(failure);
+    }
+  }
+
+  async *#steps(): AsyncGenerator<Step> {
     const isResumed = this.asked.body === undefined;
     const response = isResumed ? await this.#running() : await this.#post();
     if (isResumed && response === null) return yield "nothing";
@@ -76,7 +90,8 @@ export class Follow {
     try {
       yield* this.#recover();
     } catch (error) {
-      const end = this.#cut.signal.aborted ? [] : this.turn.giveUp();
+      // Where nothing else is known, what the gateway stated is the end.
+      const end = error === this.#failure ? this.turn.giveUp() : [];
       if (end.length === 0) throw error;
       yield* end;
     }

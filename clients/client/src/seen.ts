@@ -51,7 +51,7 @@ export class Seen {
 
   /** What is new of a chunk, after what waited for it. */
   take(chunk: UIMessageChunk): UIMessageChunk[] {
-    const found = this.#isResumed ? this.#new(chunk) : [this.#note(chunk)];
+    const found = this.#isResumed ? this.#new(chunk) : (this.#marks.texts.note(chunk) ?? [this.#note(chunk)]);
     if (found.length === 0 || !isLasting(chunk)) return found;
     this.news += 1;
     return [...this.caughtUp(), ...found];
@@ -75,7 +75,6 @@ export class Seen {
   /** The turn's first connection: all of it is new. */
   #note(chunk: UIMessageChunk): UIMessageChunk {
     const { texts, stages, counts } = this.#marks;
-    texts.note(chunk);
     const id = idOf(chunk);
     const stage = stageOf(chunk);
     if (stage !== null) stages.set(id, Math.max(stage, stages.get(id) ?? -1));

@@ -19,6 +19,8 @@ export class Texts {
   readonly #all: Map<string, Text>;
   /** The ids of the blocks that the reader has open. */
   readonly #open: Map<Kind, string>;
+  /** The starts of blocks of which nothing came yet. */
+  readonly #begun = new Map<Kind, UIMessageChunk & { id: string }>();
 
   constructor(all = new Map<string, Text>(), open = new Map<Kind, string>()) {
     this.#all = all;
@@ -31,6 +33,7 @@ export class Texts {
   }
 
   rewind(): void {
+    this.#begun.clear();
     for (const text of this.#all.values()) {
       text.known = text.pieces.join("");
       text.pieces = [text.known];
@@ -43,24 +46,32 @@ export class Texts {
     return text !== undefined && text.at < text.known.length;
   }
 
-  /** The reader gets this as it is. */
-  note(chunk: UIMessageChunk): void {
+  /** What the reader gets of a chunk of which all is new; null if it is of no text. A block begins with the first of
+   * its text: a line that breaks in between leaves nothing open. */
+  note(chunk: UIMessageChunk): UIMessageChunk[] | null {
     switch (chunk.type) {
       case "text-start":
       case "reasoning-start":
-        this.#open.set(kindOf(chunk.type), chunk.id);
-        break;
+        this.#begun.set(kindOf(chunk.type), chunk);
+        return [];
       case "text-delta":
-      case "reasoning-delta":
-        this.#text(kindOf(chunk.type)).pieces.push(chunk.delta);
-        break;
+      case "reasoning-delta": {
+        const kind = kindOf(chunk.type);
+        this.#text(kind).pieces.push(chunk.delta);
+        return [...this.#begin(kind), chunk];
+      }
       case "tool-input-delta":
         this.#text(chunk.toolCallId).pieces.push(chunk.inputTextDelta);
-        break;
+        return [chunk];
       case "text-end":
-      case "reasoning-end":
-        this.#open.delete(kindOf(chunk.type));
-        break;
+      case "reasoning-end": {
+        const kind = kindOf(chunk.type);
+        const found = [...this.#begin(kind), chunk];
+        this.#open.delete(kind);
+        return found;
+      }
+      default:
+        return null;
     }
   }
 
@@ -103,6 +114,14 @@ export class Texts {
     if (open !== undefined) return [{ ...chunk, id: open } as UIMessageChunk];
     this.#open.set(kind, chunk.id);
     return [{ type: `${kind}-start`, id: chunk.id }, chunk];
+  }
+
+  #begin(kind: Kind): UIMessageChunk[] {
+    const start = this.#begun.get(kind);
+    if (start === undefined) return [];
+    this.#begun.delete(kind);
+    this.#open.set(kind, start.id);
+    return [start];
   }
 
   #end(kind: Kind): UIMessageChunk[] {

@@ -80,14 +80,9 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
       ...(!isAgain && messageId !== undefined && { messageId }),
     };
     // The agent takes the next prompt when the last turn is over.
-    await this.settled();
+    if (this.#stops.size > 0) await this.settled();
     const asked: Asked = { chatId, headers, body, prompt: isNew ? last : undefined, continued: isUser ? undefined : last };
-    try {
-      return (await this.#open(prompt, asked)) as Chunks;
-    } catch (error) {
-      if (isNew && error instanceof TurnwireError) unsent.refused(last.id, error.code);
-      throw error;
-    }
+    return (await this.#open(prompt, asked)) as Chunks;
   };
 
   reconnectToStream = async (look: Request): Promise<Chunks | null> => {
@@ -121,6 +116,9 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
       },
       accepted: () => {
         if (prompt !== undefined) session.unsent.remove(prompt.id);
+      },
+      over: (error) => {
+        if (prompt !== undefined) session.unsent.release(prompt.id, error instanceof TurnwireError ? error.code : null);
       },
       passed: (chunk) => session.passed(chunk),
     });

@@ -21,8 +21,10 @@ export class Turn {
   #hasBrought = false;
   /** What closes a message, and may be of a stream that ends early: the turn may go on, and then nothing is closed. */
   #held: UIMessageChunk[] = [];
-  /** What the gateway stated of a turn that may go on. */
+  /** What the gateway stated last of a turn that may go on. */
   #interrupted: UIMessageChunk | undefined;
+  /** Whether this response has stated that it ends early. */
+  isInterrupted = false;
   /** The id of the answer; undefined before its `start`. */
   messageId: string | undefined;
   /** Whether the reader has the turn's end. */
@@ -43,7 +45,7 @@ export class Turn {
 
   /** Begin to read another response. It brings the turn from its start; the first one of a message that goes on does not. */
   connect(): void {
-    this.#hasBrought = false;
+    this.#hasBrought = this.isInterrupted = false;
     this.#held = [];
     this.#seen.rewind();
     if (this.continued === undefined || this.#isConnected) return;
@@ -58,6 +60,7 @@ export class Turn {
     if (item === "done") return [];
     if (item !== "keepalive" && item.type === "error" && MAY_GO_ON.has(item.errorText)) {
       this.#interrupted = item;
+      this.isInterrupted = true;
       this.#held = [];
       return [];
     }
@@ -67,11 +70,6 @@ export class Turn {
     }
     const held = this.#held.splice(0).flatMap((chunk) => this.#seen.take(chunk));
     return [...held, ...this.#take(item)];
-  }
-
-  /** Whether this response has stated that it ends early. */
-  get isInterrupted(): boolean {
-    return this.#interrupted !== undefined;
   }
 
   /** The rest of the answer and its end, from the history. */
@@ -98,7 +96,6 @@ export class Turn {
   }
 
   #start(chunk: UIMessageChunk & { type: "start" }): UIMessageChunk[] {
-    this.#interrupted = undefined;
     const { messageId, messageMetadata } = chunk;
     if (messageId === undefined) return this.#seen.news > 0 ? [] : [chunk];
     if (this.messageId !== undefined && this.messageId !== messageId) throw new OtherTurn();
@@ -114,8 +111,6 @@ export class Turn {
     if (chunk.type === "finish") {
       // An error may be the gateway's own, and cut the repetition short.
       if (this.#seen.hasMoreText) throw new TurnChangedError();
-      // What comes behind an interruption is the end of the response, and not that of the turn.
-      if (this.isInterrupted) return [];
       this.isOver = true;
     }
     return [...this.#seen.caughtUp(), ...this.#seen.closed(), chunk];

@@ -7,13 +7,17 @@ export interface UnsentPrompt {
   message: UIMessage;
   /** The ids of the messages that stood before it, the newest of them. */
   before: string[];
-  /** Why the gateway did not take it; null while that is not known. */
+  /** Why it was not taken; null while that is not known. */
   code: string | null;
+  /** Until when the page that sends it has it for itself, in milliseconds of the epoch; 0 if none does. */
+  until: number;
 }
 
 /** The oldest are forgotten. */
 const MOST = 50;
 const MOST_BEFORE = 100;
+/** Longer than a prompt takes, with all tries. A page that went away meanwhile cannot give it back. */
+const SENDING_MS = 20_000;
 
 export class Unsent {
   /** What no storage took: there is none, or it is full. */
@@ -43,12 +47,12 @@ export class Unsent {
     if (message === undefined) return;
     const before = messages.slice(0, -1).map(({ id }) => id);
     const others = this.#read().filter((each) => each.message.id !== message.id);
-    this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code: null }].slice(-MOST));
+    this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code: null, until: Date.now() + SENDING_MS }].slice(-MOST));
   }
 
-  /** The gateway did not take it. */
-  refused(id: string, code: string): void {
-    this.#write(this.#read().map((each) => (each.message.id === id ? { ...each, code } : each)));
+  /** It is not being sent any more. */
+  release(id: string, code: string | null): void {
+    if (this.has(id)) this.#write(this.#read().map((each) => (each.message.id === id ? { ...each, code, until: 0 } : each)));
   }
 
   /** The agent has it, or whoever wrote it does not want it any more. */
@@ -57,9 +61,10 @@ export class Unsent {
     if (found.some(({ message }) => message.id === id)) this.#write(found.filter(({ message }) => message.id !== id));
   }
 
-  /** Take one, to send it: whoever takes it after that gets null, in other tabs too. */
+  /** Take one, to send it; null if it is not there, or is being sent, by this page or by another. */
   take(id: string): UnsentPrompt | null {
-    const found = this.#read().find(({ message }) => message.id === id) ?? null;
+    const found = this.#read().find(({ message }) => message.id === id);
+    if (found === undefined || found.until > Date.now()) return null;
     this.remove(id);
     return found;
   }
@@ -150,6 +155,6 @@ function filesOf({ parts }: UIMessage): string[] {
 }
 
 function isPrompt(found: unknown): found is UnsentPrompt {
-  const { message, before } = (found ?? {}) as Partial<UnsentPrompt>;
-  return typeof message?.id === "string" && Array.isArray(message.parts) && Array.isArray(before);
+  const { message, before, until } = (found ?? {}) as Partial<UnsentPrompt>;
+  return typeof message?.id === "string" && Array.isArray(message.parts) && Array.isArray(before) && typeof until === "number";
 }

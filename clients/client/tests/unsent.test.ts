@@ -1,0 +1,141 @@
+// Prompts that did not get there are sent again once, and not twice.
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import type { UIMessage } from "ai";
+
+import { sendAgain, type StoragePort } from "../src/index.js";
+import { all, answered, begun, breaks, ended, prompt, refuses, Scripted, streams, user } from "./scripted.js";
+
+let gateway: Scripted;
+beforeEach(async () => {
+  gateway = await Scripted.start();
+});
+afterEach(() => gateway.end());
+
+const WHOLE = [...begun("Hello"), ...ended()];
+
+function memory(): StoragePort & { all: Map<string, string> } {
+  const all = new Map<string, string>();
+  return {
+    all,
+    getItem: (key) => all.get(key) ?? null,
+    setItem: (key, value) => void all.set(key, value),
+    removeItem: (key) => void all.delete(key),
+  };
+}
+
+/** A page with this storage: a transport, and a chat that sends as that of the SDK does. */
+function page(storage: StoragePort) {
+  const transport = gateway.transport({ storage });
+  const session = transport.session();
+  const chat = {
+    messages: [] as UIMessage[],
+    sendMessage: async (message: UIMessage) => {
+      chat.messages = [...chat.messages, message];
+      await all(await transport.sendMessages({ ...prompt(), messages: chat.messages }));
+    },
+  };
+  const ids = () => session.unsent.list().map(({ message }) => message.id);
+  return { session, chat, ids };
+}
+
+test("a prompt is kept until its turn begins", async () => {
+  const storage = memory();
+  gateway.replies.chat = [streams(WHOLE)];
+  const transport = gateway.transport({ storage });
+  const stream = await transport.sendMessages(prompt());
+  assert.deepEqual([...storage.all.keys()], ["turnwire:unsent:s1"]);
+  await all(stream);
+
+  assert.deepEqual([...storage.all.keys()], []);
+});
+
+for (const [name, reply, code] of [
+  ["that refuses it does not have", refuses(429, "too_many_turns"), "too_many_turns"],
+  ["that cannot be reached does not have", breaks, "not_sent"],
+  ["whose agent is not reached does not have", streams([{ type: "start" }, { type: "error", errorText: "Connection failed" }, { type: "finish" }]), null],
+] as const) {
+  test(`a prompt that a gateway ${name} is kept after a reload, and is sent again once`, async () => {
+    const storage = memory();
+    gateway.replies.chat = [reply, streams(WHOLE)];
+    const before = page(storage);
+    await before.chat.sendMessage(user("m1", "Hello")).catch(() => {});
+
+    const [one, other] = [page(storage), page(storage)];
+    assert.deepEqual(one.ids(), ["m1"]);
+    assert.equal(one.session.unsent.list()[0]?.code, code);
+    assert.deepEqual(await Promise.all([sendAgain(one.session, one.chat, "m1"), sendAgain(other.session, other.chat, "m1")]), [true, false]);
+    assert.deepEqual(one.ids(), []);
+    assert.equal(gateway.times("chat"), 2);
+    assert.deepEqual(gateway.asked.findLast(({ route }) => route === "chat")?.body, {
+      id: "c1",
+      messages: [user("m1", "Hello")],
+      trigger: "submit-message",
+    });
+  });
+}
+
+test("one that the agent has is not sent again, and its answer is shown", async () => {
+  const storage = memory();
+  gateway.replies.chat = [breaks];
+  await page(storage).chat.sendMessage(user("m1", "Hello")).catch(() => {});
+  gateway.history = [user("m1", "Hello"), answered("turn-1", "Hello")];
+  const { session, chat, ids } = page(storage);
+
+  assert.equal(await sendAgain(session, chat, "m1"), false);
+  assert.equal(gateway.times("chat"), 1);
+  assert.deepEqual(chat.messages.map(({ id }) => id), ["m1", "turn-1"]);
+  assert.deepEqual(ids(), []);
+});
+
+test("it is known by its text where the agent keeps no ids, behind what stood before it", async () => {
+  const storage = memory();
+  gateway.replies.chat = [breaks];
+  const { session, chat, ids } = page(storage);
+  chat.messages = [user("m0", "Hello"), answered("turn-0", "Hi")];
+  await chat.sendMessage(user("m1", "Hello")).catch(() => {});
+  gateway.history = [user("m0", "Hello"), answered("turn-0", "Hi")];
+  await session.history();
+  assert.deepEqual(ids(), ["m1"]);
+
+  gateway.history.push(user("its-own", "Hello"));
+  await session.history();
+  assert.deepEqual(ids(), []);
+});
+
+test("one that is in doubt is not sent: nobody says whether the agent has it", async () => {
+  const storage = memory();
+  gateway.replies.chat = [breaks];
+  const { session, chat, ids } = page(storage);
+  await chat.sendMessage(user("m1", "Hello")).catch(() => {});
+  gateway.replies.messages = [refuses(503, "unavailable")];
+  await assert.rejects(sendAgain(session, chat, "m1"), { status: 503 });
+
+  assert.deepEqual(ids(), ["m1"]);
+  assert.equal(gateway.times("chat"), 1);
+});
+
+test("a storage that is full, or forbidden, does not keep a prompt from being sent", async () => {
+  const fails = () => {
+    throw new Error("QuotaExceededError");
+  };
+  const { session, chat, ids } = page({ getItem: fails, setItem: fails, removeItem: fails });
+  gateway.replies.chat = [refuses(429, "too_many_turns"), streams(WHOLE)];
+  await assert.rejects(chat.sendMessage(user("m1", "Hello")), { status: 429 });
+  assert.deepEqual(ids(), ["m1"]);
+
+  assert.equal(await sendAgain(session, chat, "m1"), true);
+  assert.deepEqual(ids(), []);
+});
+
+test("what is kept is bounded, and what another program wrote there is ignored", () => {
+  const storage = memory();
+  storage.all.set("turnwire:unsent:s1", '[{"message": 1}, null]');
+  const { session, ids } = page(storage);
+  assert.deepEqual(ids(), []);
+  for (let number = 0; number < 60; number++) session.unsent.keep([user(`m${number}`, "Hello")]);
+
+  assert.equal(ids().length, 50);
+  assert.equal(ids().at(-1), "m59");
+});
