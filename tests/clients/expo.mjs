@@ -27,6 +27,8 @@ export function ofExpo(native, sdk) {
       throw new FetchError(`fetch failed: ${why}`);
     }
     pump(response, body, canceled);
+    // The native side is ahead: what has come by now is the first piece.
+    await new Promise((resolve) => setTimeout(resolve));
     return asExpo(response, body.stream());
   };
 }

@@ -3,13 +3,11 @@
 export function ofSvelte(Chat) {
   return (init) => {
     const chat = new Chat(init);
-    const shown = $derived(
-      JSON.stringify([chat.messages, chat.status, chat.error?.message ?? null]),
-    );
-    const view = () => {
-      const [messages, status, error] = JSON.parse(shown);
-      return { messages, status, error };
-    };
+    // Each by itself: a change that one of them missed is not hidden by the others.
+    const messages = $derived(JSON.stringify(chat.messages));
+    const status = $derived(chat.status);
+    const error = $derived(chat.error?.message ?? null);
+    const view = () => ({ messages: JSON.parse(messages), status, error });
     view();
     return {
       chat,

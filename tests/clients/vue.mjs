@@ -7,13 +7,15 @@ export function ofVue({ computed, effectScope, watch }, { Chat, useChat }) {
     const scope = effectScope();
     return scope.run(() => {
       const chat = useChat ? withValues(useChat(init)) : new Chat(init);
-      const shown = computed(() =>
-        JSON.stringify([chat.messages, chat.status, chat.error?.message ?? null]),
-      );
-      const view = () => {
-        const [messages, status, error] = JSON.parse(shown.value);
-        return { messages, status, error };
-      };
+      // Each by itself: a change that one of them missed is not hidden by the others.
+      const messages = computed(() => JSON.stringify(chat.messages));
+      const status = computed(() => chat.status);
+      const error = computed(() => chat.error?.message ?? null);
+      const view = () => ({
+        messages: JSON.parse(messages.value),
+        status: status.value,
+        error: error.value,
+      });
       view();
       return {
         chat,
