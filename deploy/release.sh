@@ -5,9 +5,11 @@
 #
 # Wheels and sdists of `turnwire`, `turnwire-lab`, `turnwire-agent` and `turnwire-client` are built twice and must be the same;
 # an sdist must make the same wheel. Each wheel is installed with the hashed lock into an empty environment
-# and asked for its help. The demo's page and the widget are in the lab's where npm builds them. Where root
+# and asked for its help. Where there is npm, the demo's page and the widget are in the lab's, and the packages
+# of clients/ are there as npm would publish them, each with its bill of materials. Where root
 # has buildah and mmdebstrap, the images of the gateway and of the agent runtime are built too (five minutes more;
-# IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it.
+# IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it. Signing is by hand:
+# docs/deploy.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-dist}")
@@ -73,6 +75,50 @@ for archive in "$scratch"/again/* "$scratch"/from-sdist/*; do
   cmp "$archive" "$out/${archive##*/}"
 done
 
+# What npm would publish: each package of clients/ that is not private, built twice too. `npm sbom` calls it by
+# its folder, and writes a time and a number of its own.
+bill_of_npm=$(cat << 'PYTHON'
+import datetime, json, os, sys
+bill, package = json.load(sys.stdin), json.load(open("package.json"))
+del bill["serialNumber"]
+at = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
+bill["metadata"]["timestamp"] = at.isoformat()
+bill["metadata"]["component"]["name"] = package["name"]
+print(json.dumps(bill, indent=2))
+PYTHON
+)
+publish() {
+  local package=$1 copy name
+  if [[ ! $package/node_modules/.package-lock.json -nt $package/package-lock.json ]]; then
+    (cd "$package" && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error)
+  fi
+  for copy in one two; do
+    mkdir -p "$scratch/$copy/npm"
+    ln -s "$PWD/$package/node_modules" "$scratch/$copy/src/$package/node_modules"
+    (cd "$scratch/$copy/src/$package" && npm run --silent build &&
+      npm pack --silent --ignore-scripts --pack-destination "$scratch/$copy/npm") > /dev/null
+  done
+  (
+    cd "$scratch/one/src/$package"
+    name=$(npm pkg get name | tr -d '"')
+    # Fails if it has another version than the rest.
+    cmp "$scratch/one/npm/$name-$version.tgz" "$scratch/two/npm/$name-$version.tgz"
+    cp "$scratch/one/npm/$name-$version.tgz" "$out"
+    npm sbom --package-lock-only --omit dev --sbom-format cyclonedx --sbom-type library |
+      "$python" -c "$bill_of_npm" > "$out/$name-$version.npm.cdx.json"
+  )
+}
+if command -v npm > /dev/null; then
+  for manifest in "$scratch"/one/src/clients/*/package.json; do
+    if ! grep -q '"private": true' "$manifest"; then
+      package=${manifest%/package.json}
+      publish "clients/${package##*/}"
+    fi
+  done
+else
+  echo "release: no packages for npm: that needs Node 20 with npm" >&2
+fi
+
 # An environment with these wheels, what a lock names, and nothing else; $venv is where it is.
 room() {
   local lock=$1 pip wheels=("${@:2}")
@@ -94,9 +140,9 @@ env --ignore-environment "$venv/bin/turnwire-agent" --help > /dev/null
 env --ignore-environment "$venv/bin/python" -c "import turnwire_agent; print(turnwire_agent.__version__)" |
   grep --quiet --fixed-strings --line-regexp "$version"
 bill packages/turnwire-agent turnwire-agent
-# What it needs is among the libraries of the gateway.
-room requirements.txt "$out/turnwire_client"
+room requirements-client.txt "$out/turnwire_client"
 env --ignore-environment "$venv/bin/python" -c "import turnwire_client"
+bill packages/turnwire-client turnwire-client
 room requirements-lab.txt "$out/turnwire" "$out/turnwire_agent" "$out/turnwire_lab"
 env --ignore-environment "$venv/bin/turnwire-lab" --help > /dev/null
 room requirements-image.txt "$out/turnwire"

@@ -33,7 +33,11 @@ def tool(name: str, *, venv: Path = Path(sys.prefix)) -> str:
 
 
 def run(
-    command: Sequence[object], *, given: str | None = None, cwd: Path = ROOT
+    command: Sequence[object],
+    *,
+    given: str | None = None,
+    cwd: Path = ROOT,
+    within_s: float = 300,
 ) -> tuple[int, str, str]:
     """Run a program to its end: exit code, standard output, standard error."""
     done = subprocess.run(
@@ -42,7 +46,7 @@ def run(
         input=given,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=within_s,
         check=False,
     )
     return done.returncode, done.stdout, done.stderr

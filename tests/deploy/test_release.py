@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 import tarfile
 import zipfile
 from pathlib import Path
@@ -15,8 +16,18 @@ from deploy.parts import DEPLOY, ROOT, as_json, run, tool
 from gateway.needed import program
 from turnwire import __version__
 
-pytestmark = pytest.mark.timeout(300)  # two builds and three installations
+pytestmark = pytest.mark.timeout(600)  # two builds and four installations, on a busy machine
 WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_client", "turnwire_lab")
+NPM_BILL: Final = ".npm.cdx.json"
+BILLS: Final = ("turnwire", "turnwire-agent", "turnwire-client")
+
+
+def npm_packages() -> dict[str, dict[str, Any]]:
+    """The packages of `clients/` that npm may publish, by name; none without npm."""
+    if shutil.which("npm") is None:
+        return {}
+    manifests = [as_json(path.read_text()) for path in ROOT.glob("clients/*/package.json")]
+    return {each["name"]: each for each in manifests if not each.get("private")}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +36,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool("cyclonedx-py")
     program("git")
     out = tmp_path_factory.mktemp("release") / "dist"
-    code, said, wrong = run(["env", "IMAGE=no", DEPLOY / "release.sh", out])
+    code, said, wrong = run(["env", "IMAGE=no", DEPLOY / "release.sh", out], within_s=600)
     assert code == 0, said + wrong
     return out
 
@@ -37,8 +48,8 @@ def test_it_has_every_part_and_their_sums(release: Path) -> None:
     assert names == {
         "NOTES.md",
         "SHA256SUMS",
-        f"turnwire-{__version__}.cdx.json",
-        f"turnwire-agent-{__version__}.cdx.json",
+        *(f"{name}-{__version__}.cdx.json" for name in BILLS),
+        *(f"{name}-{__version__}{end}" for name in npm_packages() for end in (".tgz", NPM_BILL)),
         *(f"{name}-{__version__}-py3-none-any.whl" for name in WHEELS),
         *(f"{name}-{__version__}.tar.gz" for name in WHEELS),
     }
@@ -105,6 +116,7 @@ def test_the_notes_are_the_changelogs_section(release: Path) -> None:
     [
         ("turnwire", "image", {"starlette", "uvicorn", "redis", "cryptography"}),
         ("turnwire-agent", "agent", {"starlette", "psycopg-binary", "pyjwt", "cryptography"}),
+        ("turnwire-client", "client", {"httpx", "msgspec", "anyio"}),
     ],
 )
 def test_a_bill_of_materials_is_the_lock(
@@ -124,3 +136,63 @@ def test_a_bill_of_materials_is_the_lock(
     assert str(ROOT) not in text
     assert os.path.expanduser("~/") not in text  # noqa: PTH111
     assert msgspec.json.decode(text) == bill
+
+
+def test_the_client_brings_nothing_of_the_gateway() -> None:
+    lines = (ROOT / "requirements-client.txt").read_text(encoding="utf-8")
+
+    assert not re.search(r"^(starlette|uvicorn|websockets)==", lines, re.MULTILINE)
+
+
+def test_a_package_of_npm_is_what_its_manifest_names(release: Path) -> None:
+    program("npm")
+    for name, manifest in npm_packages().items():
+        with tarfile.open(release / f"{name}-{__version__}.tgz") as packed:
+            names = {each.removeprefix("package/") for each in packed.getnames()}
+
+        exported = manifest["exports"]["."]["default"].removeprefix("./")
+        assert {"package.json", exported, manifest["types"].removeprefix("./")} <= names
+        tops = {each.partition("/")[0] for each in names}
+        assert tops <= {"LICENSE", "README.md", "package.json", "dist"}
+
+
+def test_a_package_of_npm_has_its_bill_of_materials(release: Path) -> None:
+    program("npm")
+    for name, manifest in npm_packages().items():
+        text = (release / f"{name}-{__version__}{NPM_BILL}").read_text(encoding="utf-8")
+        bill: dict[str, Any] = as_json(text)
+
+        component = bill["metadata"]["component"]
+        assert (component["name"], component["version"]) == (name, __version__)
+        brought = {each["name"] for each in bill["components"]}
+        assert set(manifest.get("dependencies", {})) <= brought
+        assert bool(brought) is bool(manifest.get("dependencies"))
+        assert "serialNumber" not in bill
+        assert str(ROOT) not in text
+
+
+def commands(mark: str) -> str:
+    """The commands that the page on deployment shows behind this mark."""
+    page = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"<!-- {mark} -->\n```sh\n(.*?)```", page, re.DOTALL)
+    return str(found)
+
+
+def shell(commands: str, folder: Path) -> int:
+    return run(["env", "-C", folder, "bash", "-ec", commands])[0]
+
+
+def test_a_release_is_signed_and_verified_as_the_page_says(release: Path, tmp_path: Path) -> None:
+    program("openssl")
+    shutil.copytree(release, tmp_path / "dist")
+
+    assert shell(commands("sign"), tmp_path) == 0
+    assert shell(commands("verify"), tmp_path) == 0
+    notes = tmp_path / "dist/NOTES.md"
+    notes.write_text(f"{notes.read_text()}and more")
+    assert shell(commands("verify"), tmp_path) != 0
+    sums = tmp_path / "dist/SHA256SUMS"
+    digest = hashlib.sha256(notes.read_bytes()).hexdigest()
+    sums.write_text(re.sub(r"\w+(?=  NOTES)", digest, sums.read_text()))
+    assert shell("cd dist && sha256sum --check SHA256SUMS", tmp_path) == 0
+    assert shell(commands("verify"), tmp_path) != 0
