@@ -668,6 +668,7 @@ locks: $(STAMP)  ## Write requirements*.txt anew from the project files
 	$(LOCK) --extra redis -c requirements-dev.txt pyproject.toml -o requirements-image.txt
 	$(LOCK) --extra redis $(LIBRARIES) -c requirements-dev.txt pyproject.toml -o requirements-lab.txt
 	$(LOCK) --extra postgres --extra tokens -c requirements-dev.txt $(RUNTIME)/pyproject.toml -o requirements-agent.txt
+	$(LOCK) -c requirements-dev.txt $(PYTHON_CLIENT)/pyproject.toml -o requirements-client.txt
 	$(LOCK) --group build -c requirements-dev.txt -o requirements-build.txt
 	$(LOCK) --group checkov -o requirements-checkov.txt
 	# What crewai pins has no solution for every Python and every system.
