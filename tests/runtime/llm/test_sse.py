@@ -48,6 +48,44 @@ def test_each_end_of_a_line_is_one(end: bytes) -> None:
     assert read([bytes([byte]) for byte in body + b":"]) == EVENTS
 
 
+@pytest.mark.parametrize(
+    ("before", "chunk"),
+    [
+        (b"", b"data: a\n\n"),
+        (b"", b"data: \n\n"),
+        (b"", b"data: a\r\n\n"),
+        (b"", b"data: a\rb\n\n"),
+        (b"", b"data: a\ndata: b\n\n"),
+        (b"", b"data: a\n\ndata: b\n\n"),
+        (b"", b"data: a\n"),
+        (b"", b"data: a"),
+        (b"", b"data: \n"),
+        (b"da", b"data: a\n\n"),
+        (b"data: b\n", b"data: a\n\n"),
+        (b"event: b\n", b"data: a\n\n"),
+        (b": comment\n", b"data: a\n\n"),
+        (b"data: b\r", b"data: a\n\n"),
+        (b"\xef\xbb", b"data: a\n\n"),
+        (b"data: a\n\n", b"\xef\xbb\xbfdata: a\n\n"),
+    ],
+)
+def test_a_chunk_that_is_one_event_is_read_as_any_other(before: bytes, chunk: bytes) -> None:
+    end = b"data: last\n\n"
+    slowly = [bytes([byte]) for byte in before + chunk + end]
+
+    assert read([before, chunk, end]) == read(slowly)
+
+
+def test_an_event_in_one_chunk_may_be_as_long_as_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "LINE_BYTES", 100)
+    whole = b"data: " + b"x" * 99 + b"\n\n"
+
+    assert read([whole]) == read([whole[:50], whole[50:]]) == [ServerSentEvent("", b"x" * 99)]
+    for longer in (b"x" + whole[6:-2], b"xy" + whole[6:-2]):
+        with pytest.raises(TooLongError):
+            EventReader().feed(b"data: " + longer + b"\n\n")
+
+
 def test_a_line_that_is_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "LINE_BYTES", 100)
     reader = EventReader()

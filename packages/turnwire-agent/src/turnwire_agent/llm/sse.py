@@ -45,6 +45,9 @@ class EventReader:
         Raises:
             TooLongError: A line, or the data of an event, is too long.
         """
+        if chunk.startswith(b"data: ") and self._is_between_events and _is_one_event(chunk):
+            self._first = False  # nearly every one, of a provider that sends as it goes
+            return [ServerSentEvent("", chunk[6:-2])]
         # A CR at the end may be half of a CRLF: it waits. So does a line without its end.
         if self._rest and b"\n" not in chunk and b"\r" not in chunk and not self._ends_with_cr():
             self._keep(chunk)
@@ -61,6 +64,10 @@ class EventReader:
             lines = _END_OF_LINE.split(text)
             self._keep(lines.pop())
         return self._events(lines)
+
+    @property
+    def _is_between_events(self) -> bool:
+        return not (self._rest or self._data or self._name)
 
     def _ends_with_cr(self) -> bool:
         return self._rest[-1].endswith(b"\r")
@@ -104,3 +111,13 @@ class EventReader:
         self._data_bytes += len(data) + 1
         if self._data_bytes > LINE_BYTES:
             raise TooLongError
+
+
+def _is_one_event(chunk: bytes) -> bool:
+    """Whether this is one line and the empty line that ends its event."""
+    return (
+        chunk.find(b"\n") == len(chunk) - 2
+        and chunk.endswith(b"\n\n")
+        and b"\r" not in chunk
+        and len(chunk) <= LINE_BYTES + len(b"data: \n")
+    )

@@ -29,6 +29,8 @@ from turnwire_agent.llm.shapes import SHAPES
 
 LIMITS: Final = Limits()
 RETRIES: Final = Retries()
+_ENDS: Final = frozenset({Begun, Finish, Fault})
+"""What is held back, or sent alone, at the end of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +173,9 @@ class _Call:
                 answer(post, decoder, settings.limits, settings.clock, wire)
             ) as batches:
                 async for batch in batches:
+                    if not held and type(batch[-1]) not in _ENDS:  # nearly every one
+                        yield batch
+                        continue
                     events = [*held, *batch]
                     last = events.pop() if isinstance(batch[-1], Finish | Fault) else None
                     held = [] if isinstance(last, Finish) else _begun_at_the_end(events)

@@ -37,13 +37,18 @@ class Unpacking:
         Raises:
             FailedError: The body is not packed as its head says.
         """
-        unpacked = piece
-        if self._inflater:
+        size = len(piece)
+        if self._inflater is None:
+            if size <= self._left:  # nearly every one
+                self._left -= size
+                return piece
+            unpacked = piece
+        else:
             unpacked = _inflated(self._inflater, piece, self._left + 1)
-        self.cut = self.cut or len(unpacked) > self._left or len(piece) > self._packed_left
+        self.cut = self.cut or len(unpacked) > self._left or size > self._packed_left
         unpacked = unpacked[: self._left]
         self._left -= len(unpacked)
-        self._packed_left -= min(len(piece), self._packed_left)
+        self._packed_left -= min(size, self._packed_left)
         return unpacked
 
 
