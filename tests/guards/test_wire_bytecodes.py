@@ -23,20 +23,30 @@ FEW, MANY = 300, 900
 WIRES: Final[dict[str, tuple[Sequence[bytes], bytes]]] = {
     "openai-chat": (
         [b'{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}'],
-        b'{"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
-        b'"choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}',
+        (
+            b'{"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
+            b'"choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}'
+        ),
     ),
     "openai-responses": (
         [
-            b'{"type":"response.created","response":{"id":"r","object":"response",'
-            b'"status":"in_progress","model":"m","output":[]},"sequence_number":0}',
-            b'{"type":"response.output_item.added","output_index":0,"item":{"id":"m","type":"message",'
-            b'"status":"in_progress","role":"assistant","content":[]},"sequence_number":1}',
-            b'{"type":"response.content_part.added","item_id":"m","output_index":0,"content_index":0,'
-            b'"part":{"type":"output_text","text":""},"sequence_number":2}',
+            (
+                b'{"type":"response.created","response":{"id":"r","object":"response",'
+                b'"status":"in_progress","model":"m","output":[]},"sequence_number":0}'
+            ),
+            (
+                b'{"type":"response.output_item.added","output_index":0,"item":{"id":"m","type":"message",'
+                b'"status":"in_progress","role":"assistant","content":[]},"sequence_number":1}'
+            ),
+            (
+                b'{"type":"response.content_part.added","item_id":"m","output_index":0,"content_index":0,'
+                b'"part":{"type":"output_text","text":""},"sequence_number":2}'
+            ),
         ],
-        b'{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,'
-        b'"delta":"word ","logprobs":[],"sequence_number":3}',
+        (
+            b'{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,'
+            b'"delta":"word ","logprobs":[],"sequence_number":3}'
+        ),
     ),
     "ui-stream": (
         [b'{"type":"start"}', b'{"type":"start-step"}', b'{"type":"text-start","id":"1"}'],
@@ -47,8 +57,10 @@ WIRES: Final[dict[str, tuple[Sequence[bytes], bytes]]] = {
             b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}',
             b'{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}',
         ],
-        b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'
-        b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word "}}}}',
+        (
+            b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'
+            b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word "}}}}'
+        ),
     ),
 }
 """What an agent sends first, and a delta."""
