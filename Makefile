@@ -436,7 +436,7 @@ examples: $(STAMP) $(EXAMPLES)/.stamp  ## The examples of dialects, installed be
 
 .PHONY: upgrade
 upgrade: $(STAMP) system  ## Gateways of an older version are replaced under load, and brought back (1 min)
-	$(PYTEST) -q -p no:cov tests/upgrade
+	$(PYTEST) -q -n 2 --dist loadfile -p no:cov tests/upgrade
 
 # The wheels of all libraries that an extra may bring: no other index is asked afterwards.
 LIBRARY_LOCKS := requirements.txt $(EXTRAS:%=requirements-%.txt) $(patsubst %,requirements-%.txt,dev image lab)
