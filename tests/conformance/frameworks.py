@@ -12,7 +12,7 @@ from conformance.transcripts import TRANSCRIPTS, read_at_once, title
 from conformance.verdict import faults, shown
 from turnwire.testing.client_model import read
 
-SAME: Final = ("status", "error", "errors", "data", "posts", "finishes", "responses")
+SEEN: Final = ("status", "error", "errors", "data", "posts", "responses")
 NONE: Final[Job] = {"framework": "none"}
 
 
@@ -74,15 +74,10 @@ def wrong(name: str, report: Report, path: Path) -> list[str]:
 
 def differences(client: str, one: Played, other: Played) -> list[str]:
     """Tell how what users see of two jobs differs; the ids of their own messages are random."""
-    found = [
-        f"{field} is {has!r}, and {needs!r} in the other"
-        for field in SAME
-        if (has := getattr(one, field)) != (needs := getattr(other, field))
-    ]
-    if (has := _seen(client, one)) != (needs := _seen(client, other)):
-        found.append(f"messages are {has!r}, and {needs!r} in the other")
-    return found
 
+    def seen(played: Played) -> dict[str, Any]:
+        messages = [(m.role, shown(client, m), m.metadata) for m in played.messages]
+        return {field: getattr(played, field) for field in SEEN} | {"messages": messages}
 
-def _seen(client: str, played: Played) -> list[tuple[Any, ...]]:
-    return [(message.role, shown(client, message), message.metadata) for message in played.messages]
+    has, needs = seen(one), seen(other)
+    return [f"{k}: {has[k]!r}, not {needs[k]!r}" for k in has if has[k] != needs[k]]

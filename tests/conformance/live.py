@@ -22,6 +22,14 @@ SETTINGS: Final = {
 }
 # Patience, not a promise: a client that hangs is told as such, one on a busy machine is not.
 JOB_MS: Final = 60_000
+CONVERSATIONS: Final[dict[str, list[Job]]] = {
+    "text": [{"send": "hello there"}, {"regenerate": True}],
+    "calculator": [{"send": "what is 12*7?"}, {"send": "divide 1 by 0"}],
+    "resumed": [{"send": "what is 1+2?", "cut": 4}, {"reload": True}, {"resume": True}],
+    "question": [{"send": "ask me: tea or coffee?", "answer": "tea"}],
+    "refused": [{"send": "refuse this prompt"}],
+}
+"""What a user does, one action after another, in a session of its own."""
 _MADE_UP = re.compile(r"\b(turn|call|question)-[0-9a-f]{12}\b")
 
 
