@@ -238,7 +238,7 @@ demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai
 	@exec env TURNWIRE_LAB_MAKE=demo $(PY) -m turnwire_lab demo $(if $(filter ag-ui,$(AGENT)),--wire ag-ui) $(FRAMEWORK:%=--framework %) $(MODEL:%=--model %) $(ARGS)
 
 .PHONY: node
-node:  ## Install the AI SDK clients that the tests run (1 min)
+node:  ## Install the clients that the tests run: the AI SDK, Vue, Svelte, assistant-ui (2 min)
 	node tests/clients/install.mjs
 
 .PHONY: fmt
@@ -299,7 +299,7 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/chaos/test_fronts.py tests/bench tests/client_python tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
 # The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
 THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
-  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history) \
+  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history frameworks_all frameworks_live newer_installed) \
   $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo history page ui_stream) \
   tests/core/test_promises_seeded.py $(wildcard tests/dialects/*/test_any_frames.py) tests/dialects/test_short_steps.py \
   $(patsubst %,tests/attacks/test_%.py,openapi_fuzz logs smuggling_through_proxies cors_in_chromium) \
@@ -416,6 +416,10 @@ chaos: $(STAMP) system  ## Break lines, processes and clocks (2 min); LONG=1: mo
 .PHONY: clients
 clients: $(STAMP) node  ## Every transcript, byte by byte and in an app that sends again, with every client (3 min)
 	LONG=1 $(PYTEST) -q -p no:cov -n 2 --dist loadfile tests/conformance/test_transcripts.py tests/conformance/test_no_loop.py
+
+.PHONY: try-ai
+try-ai: $(STAMP) node  ## Does a release of `ai` that is not pinned end any turn otherwise than the pinned one? AI=7.0.180 (1 min)
+	@PYTHONPATH=tests $(PY) -m conformance.newer "$(AI)"
 
 # Copies of their tests, so that no source is beside them.
 .PHONY: examples
