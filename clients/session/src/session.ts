@@ -12,6 +12,7 @@ import { Answers } from "./answers.js";
 import { asksApproval, stopped } from "./asking.js";
 import { type Init, PlainChat } from "./chat.js";
 import { Endpoint } from "./endpoint.js";
+import { Half } from "./half.js";
 import { History } from "./history.js";
 import { Line } from "./line.js";
 import { found, type Notice, noticeOf, noticeOfAnswer, noticeOfEnd, noticeOfLook, type Turn } from "./notice.js";
@@ -20,23 +21,16 @@ import type { Endings, Options } from "./ports.js";
 import { Resume } from "./resume.js";
 import { type Flags, IDLE, type State, Store, WAITING } from "./state.js";
 import { finishOf } from "./streams.js";
+import { EXPECTED_MS, LOOK_MS, PAGE, SILENCE_MS, STOP_MS } from "./times.js";
 import { Tries } from "./tries.js";
 import { isNews, type Prompt, Unsent, withFiles, writtenOf } from "./unsent.js";
 import { Work } from "./work.js";
-/** Another tab began a turn: the agent may know of it a little later. */
-const EXPECTED_MS = [0, 250, 500, 1000];
-/** A stream whose turn was stopped has so long to end by itself. */
-const STOP_MS = 3_000;
-/** A prompt waits so long for a look at what runs; then that is given up. */
-const LOOK_MS = 3_000;
-const SILENCE_MS = 45_000;
-/** A history has so many messages at most. */
-const PAGE = 100;
 
 export class Session<C extends AbstractChat<UIMessage>> {
   readonly chat: C;
   readonly #options: Options;
   readonly #endpoint: Endpoint;
+  readonly #half = new Half();
   readonly #history: History;
   readonly #line: Line;
   readonly #store = new Store();
@@ -88,6 +82,7 @@ export class Session<C extends AbstractChat<UIMessage>> {
         began: (turnId) => {
           this.#turn = "runs";
           if (turnId !== undefined) this.#turnId = turnId;
+          this.#half.began(this.chat, turnId);
         },
         follows: () => {
           [this.#turn, this.#turnId] = ["runs", undefined];
@@ -395,18 +390,19 @@ export class Session<C extends AbstractChat<UIMessage>> {
     // All but the newest prompt and its answer was told by the agent before.
     const forgotten = history !== null && !this.#history.isOurs && history.length < Math.min(chat.messages.length - 2, PAGE);
     let shown = history;
-    this.#show(history);
-    const before = chat.messages.length;
+    const before = this.#show(history, this.#turn === "runs");
     this.#set({ loading: false });
     await this.#resume.look(chat);
     if (isOld()) return "old";
     if (chat.status === "error") return this.#flags.notice?.automatic === false ? "old" : "again";
     // It may have ended between the two requests.
-    if (!this.busy && chat.messages.length === before && chat.lastMessage?.role === "user") {
+    const there = this.#half.without(chat);
+    if (!this.busy && there.length === before && there.at(-1)?.role === "user") {
       shown = await this.#history.read();
       if (this.busy || isOld()) return "old";
       this.#show(shown);
     }
+    if (!this.busy) this.#half.leave(chat);
     // What the agent is doing was told before this stream began.
     if (this.busy && this.#flags.agent === WAITING) this.#set({ agent: { status: "streaming" } });
     return this.#found(shown, broke, forgotten);
@@ -434,12 +430,14 @@ export class Session<C extends AbstractChat<UIMessage>> {
     return notice;
   }
 
-  #show(history: UIMessage[] | null): void {
+  /** Returns how many messages there are without the half of an answer that may go on. */
+  #show(history: UIMessage[] | null, goesOn = false): number {
     this.#behind = false;
-    if (history === null) return;
+    if (history === null) return this.chat.messages.length;
     this.#endings?.read(history);
-    this.chat.messages = this.#unsent.shown(history);
+    const count = this.#half.show(this.chat, this.#unsent.shown(history), goesOn);
     this.#store.refuse(...this.#unsent.takeLost(history));
+    return count;
   }
 
   /** What was said before a turn that is over, where it was never read. */
