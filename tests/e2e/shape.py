@@ -14,6 +14,8 @@ _WALK: Final = """() => {
     const walk = (element) => {
         const inside = [];
         for (const child of element.childNodes) {
+            // That a break was survived is no part of what was said.
+            if (child.className === "survived") continue;
             if (child.nodeType === Node.ELEMENT_NODE) inside.push(walk(child));
             else if (typeof inside.at(-1) === "string") inside[inside.length - 1] += child.data;
             else if (child.nodeType === Node.TEXT_NODE) inside.push(child.data);

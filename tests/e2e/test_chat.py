@@ -173,10 +173,10 @@ async def test_a_file_goes_along(talk: Talk, tmp_path: Path) -> None:
 async def test_a_turn_that_fails_says_why_and_what_to_do(talk: Talk) -> None:
     await talk.ask("make the turn fail")
     await expect(talk.notice).to_contain_text("The agent was told to fail this turn.")
-    # What there is to do stands once, under the answer.
-    await expect(talk.notice.get_by_role("button")).to_have_text(["Dismiss"])
+    # What there is to do stands once, and together.
+    await expect(talk.notice.get_by_role("button")).to_have_text(["Answer again", "Dismiss"])
     await expect(talk.page.locator("[data-live]")).to_have_text("The turn failed.")
-    await talk.answer.get_by_role("button", name="Answer again").click()
+    await talk.notice.get_by_role("button", name="Answer again").click()
     await until(lambda: [run.reason for run in talk.runs] == ["error", "error"], WAIT_S)
     await expect(talk.notice).to_contain_text("The agent was told to fail this turn.")
     await talk.ask("what is 1+2?")

@@ -21,6 +21,8 @@ from playwright.async_api import Browser, Page, expect
 from gateway.needed import lacking
 from gateway.running import Gateway
 from gateway.tokens import token
+from turnwire_lab.agents.frameworks.agent import FrameworkAgent
+from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.page.serving import BUILT
 from turnwire_lab.process import free_port
 
@@ -179,3 +181,18 @@ async def test_a_call_waits_for_its_user(
     await expect(page.locator("p", has_text=ended)).to_be_visible()
     await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
     await page.close()
+
+
+async def test_an_approval_without_options_has_two_buttons(browser: Browser, site: str) -> None:
+    """That of an agent behind AG-UI, in the portable profile."""
+    name = "pydantic-ai"
+    FRAMEWORKS[name].python.exists() or lacking(f"{name} is not installed (`make e2e` does it)")
+    async with (
+        FrameworkAgent(name) as agent,
+        Gateway(agent.url, dialect="ag-ui", cors_origins=site, on_disconnect="grace") as gateway,
+    ):
+        page = await opened(browser, site, gateway)
+        await ask(page, "delete notes.txt")
+        await page.get_by_role("button", name="approve", exact=True).click()
+        await expect(page.get_by_text("notes.txt is deleted.")).to_be_visible()
+        await page.close()

@@ -19,6 +19,7 @@ from turnwire_lab.stage import Stage
 
 STORY: Final = "tell me a long story"
 END: Final = "this is the end."
+SURVIVED: Final = "The connection broke; nothing was lost."
 BROKEN: Final = r"ERR_|status 503|503 \(Service"
 """What a browser says of a line or a gateway that is gone."""
 DEAD: Final = Way(cut_after=0, harm=Harm.RESET)
@@ -174,5 +175,6 @@ async def test_a_line_that_falls_silent_is_given_up(
             await asyncio.sleep(0.5)
 
     await expect(talk.answer).to_contain_text(END)
+    await expect(talk.answer.get_by_role("status")).to_have_text(SURVIVED)
     await talk.until_idle()
     assert await shape(talk.page) == undisturbed["talked"]

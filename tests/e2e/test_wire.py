@@ -44,7 +44,7 @@ async def test_a_frame_shows_what_it_became(new_talk: NewTalk) -> None:
     assert lanes == {"from client", "to agent", "from agent", "to client"}
     answers = rows.locator("xpath=self::li[starts-with(@data-kind, '200 ')]")
     assert set(await answers.locator(".lane").all_inner_texts()) == {"to client"}
-    await wire.get_by_role("button", name="Frames").click()
+    await wire.get_by_role("group").get_by_role("button", name="From agent").click()
     await expect(rows.locator("xpath=self::li[@data-lane='frame']")).to_have_count(0)
     await wire.get_by_role("searchbox").fill("finish-step")
     kinds = await rows.locator(".kind").all_inner_texts()

@@ -108,6 +108,23 @@ def test_sections_are_ranked_by_how_often_the_words_come_up(checkout: Path) -> N
     assert found["hits"][1]["excerpt"] == "A comment each 15 s."
 
 
+@pytest.mark.parametrize(
+    ("line", "excerpt"),
+    [
+        ("| 120 s | a keepalive \\| more |", "120 s; a keepalive \\| more"),
+        ("* A keepalive each 15 s.", "A keepalive each 15 s."),
+        ("2. A keepalive", "A keepalive"),
+        ("-keepalive", "-keepalive"),
+    ],
+)
+def test_an_excerpt_has_no_marks_of_tables_and_lists(
+    tmp_path: Path, line: str, excerpt: str
+) -> None:
+    (tmp_path / "README.md").write_text(f"# Tour\n\n{line}\n")
+    (hit,) = search({"query": "keepalive"}, root=tmp_path)["hits"]
+    assert hit["excerpt"] == excerpt
+
+
 def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
     assert search({"query": "keepalive"}, root=tmp_path) == {
         "query": "keepalive",

@@ -71,5 +71,13 @@ def _excerpt(section: Section, terms: list[re.Pattern[str]]) -> str:
     """The first line with a term in it, else the first that is not empty."""
     lines = [line.strip() for line in section.lines if line.strip()]
     hit = next((line for line in lines if any(t.search(line.lower()) for t in terms)), None)
-    line = hit or next(iter(lines), "")
+    line = _spoken(hit or next(iter(lines), ""))
     return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
+
+
+def _spoken(line: str) -> str:
+    """The line without the marks of a list or a table's row, which make no sense on their own."""
+    if line.startswith("|"):
+        cells = re.split(r"(?<!\\)\|", line.strip("|"))
+        return "; ".join(cell.strip() for cell in cells if cell.strip())
+    return re.sub(r"^(?:[-*+]|\d+\.)\s+", "", line)

@@ -3,6 +3,8 @@ import { followNetwork, followUser } from "turnwire-session";
 
 import { ChatPane } from "./ChatPane";
 import { Conversation, POLL_MS } from "./conversation";
+import { focusBox } from "./focus";
+import { forget } from "./forget";
 import { Header } from "./Header";
 import type { Setup } from "./lab";
 import {
@@ -26,7 +28,7 @@ export function App({ setup }: { setup: Setup }) {
   const [current, setCurrent] = useState(() => loadCurrent(sessions));
   const [sidebar, setSidebar] = useState(false);
   const [wire, setWire] = useState(() => matchMedia(WIDE).matches);
-  const conversation = useConversation(setup, current);
+  const [conversation, leave] = useConversation(setup, current);
 
   useEffect(() => saveCurrent(current), [current]);
   useEffect(() => saveSessions(sessions), [sessions]);
@@ -61,6 +63,23 @@ export function App({ setup }: { setup: Setup }) {
     setSessions((entries) => [entry, ...entries]);
     choose(entry.id);
   }, [choose]);
+  const rename = useCallback(
+    (id: string, title: string) =>
+      setSessions((entries) => entries.map((entry) => (entry.id === id ? { ...entry, title } : entry))),
+    [],
+  );
+  const remove = useCallback(
+    (id: string) => {
+      leave(id);
+      forget(id);
+      const left = sessions.filter((entry) => entry.id !== id);
+      const others = left.length > 0 ? left : [newSession()];
+      setSessions(others);
+      if (id === current) choose(others[0]?.id ?? "");
+      focusBox();
+    },
+    [sessions, current, choose, leave],
+  );
   const titled = useCallback(
     (text: string) =>
       setSessions((entries) =>
@@ -91,7 +110,10 @@ export function App({ setup }: { setup: Setup }) {
         current={current}
         onChoose={choose}
         onNew={add}
+        onRename={rename}
+        onDelete={remove}
       />
+      {sidebar && <div className="scrim" aria-hidden="true" onClick={() => setSidebar(false)} />}
       <ChatPane key={current} conversation={conversation} prompts={setup.prompts} onFirst={titled} />
       {wire && <WirePane setup={setup} conversation={conversation} onClose={() => setWire(false)} />}
     </div>
@@ -99,7 +121,7 @@ export function App({ setup }: { setup: Setup }) {
 }
 
 /** The conversation of a session; those left behind go on, so that nothing is hung up on. */
-function useConversation(setup: Setup, session: string): Conversation {
+function useConversation(setup: Setup, session: string): [Conversation, leave: (id: string) => void] {
   const all = useMemo(() => new Map<string, Conversation>(), []);
   let conversation = all.get(session);
   if (conversation === undefined) {
@@ -117,7 +139,16 @@ function useConversation(setup: Setup, session: string): Conversation {
     ];
     return () => ends.forEach((end) => end());
   }, [all, shown]);
-  return shown;
+  // One that is deleted is left for good: its turn ends, and nobody asks for it any more.
+  const leave = useCallback(
+    (id: string) => {
+      const left = all.get(id);
+      all.delete(id);
+      void left?.stop().then(() => left.end());
+    },
+    [all],
+  );
+  return [shown, leave];
 }
 
 export function useView(conversation: Conversation) {
@@ -127,4 +158,9 @@ export function useView(conversation: Conversation) {
 /** How turns ended that did not end well, by the message that shows it. */
 export function useMarks({ marks }: Conversation) {
   return useSyncExternalStore(marks.subscribe, marks.all);
+}
+
+/** Which answers went on after a break, by their ids. */
+export function useSurvived({ survived }: Conversation) {
+  return useSyncExternalStore(survived.subscribe, survived.all);
 }

@@ -8,6 +8,7 @@ import { attachments } from "./attachments";
 import { Composer } from "./Composer";
 import { type Conversation, REDRAW_MS } from "./conversation";
 import { ConversationContext } from "./context";
+import { useHeld } from "./held";
 import { Icon } from "./Icon";
 import { Live } from "./Live";
 import { AssistantMessage, UserMessage } from "./Message";
@@ -23,16 +24,18 @@ interface Props {
 export function ChatPane({ conversation, prompts, onFirst }: Props) {
   const chat = useChat({ chat: conversation.chat, throttle: REDRAW_MS });
   const view = useView(conversation);
+  const messages = useHeld(chat.messages, view.recovering, conversation.busy);
   const files = useMemo(attachments, []);
   // What the kit calls "cancel" is a stop at the agent here.
   const helpers = useMemo<typeof chat>(
     () => ({
       ...chat,
+      messages,
       stop: conversation.stop,
       sendMessage: (prompt, options) => conversation.send(prompt, options),
       regenerate: async (options) => void (await conversation.begin(() => chat.regenerate(options))),
     }),
-    [chat, conversation],
+    [chat, conversation, messages],
   );
   const runtime = useAISDKRuntime(helpers, {
     adapters: { attachments: files },
@@ -89,7 +92,7 @@ export function ChatPane({ conversation, prompts, onFirst }: Props) {
                 </ThreadPrimitive.ScrollToBottom>
               )}
             </ThreadPrimitive.Viewport>
-            <Composer conversation={conversation} busy={conversation.busy} />
+            <Composer conversation={conversation} busy={conversation.busy} prompts={prompts} />
             <Live conversation={conversation} />
           </main>
         </ThreadPrimitive.Root>

@@ -8,11 +8,22 @@ import type { Conversation } from "./conversation";
 import { loadDraft, saveDraft } from "./drafts";
 import { focusBox } from "./focus";
 import { Icon } from "./Icon";
+import { Tries, TriesButton } from "./Tries";
 
-export function Composer({ conversation, busy }: { conversation: Conversation; busy: boolean }) {
+interface Props {
+  conversation: Conversation;
+  busy: boolean;
+  prompts: [string, string][];
+}
+
+export function Composer({ conversation, busy, prompts }: Props) {
   const { stopping } = useView(conversation);
   const [pressed, setPressed] = useState(false);
+  const [tries, setTries] = useState(false);
   const left = useLeftOut();
+  // What is asked ends with a stop, whether its stream is open, as with a question, or not, as with an approval.
+  const isEmpty = useAuiState((state) => state.composer.isEmpty);
+  const stops = busy || (conversation.asking && isEmpty);
   useDraft(conversation.session);
   useRefused(conversation);
   useEffect(() => {
@@ -30,6 +41,7 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
       <div className="attachments">
         <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
       </div>
+      <Tries {...{ conversation, prompts, busy }} isOpen={tries} onClose={() => setTries(false)} />
       <p className="left-out" role="alert">
         {left}
       </p>
@@ -37,6 +49,7 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
         <ComposerPrimitive.AddAttachment className="quiet" aria-label="Attach a file" title="Attach a file">
           <Icon name="clip" />
         </ComposerPrimitive.AddAttachment>
+        <TriesButton isOpen={tries} onToggle={() => setTries(!tries)} />
         <ComposerPrimitive.Input
           id="composer"
           className="input"
@@ -49,7 +62,7 @@ export function Composer({ conversation, busy }: { conversation: Conversation; b
           cancelOnEscape={false}
           onKeyDown={onKeyDown}
         />
-        {busy ? (
+        {stops ? (
           <button
             type="button"
             className="act stop"

@@ -1,5 +1,6 @@
 import type { UIMessage } from "@ai-sdk/react";
 import { isToolUIPart } from "ai";
+import { useRef } from "react";
 
 import { useView } from "./App";
 import type { Conversation } from "./conversation";
@@ -54,6 +55,7 @@ const PLAYS: Record<Fault, Play> = {
 // A tool that runs so long is in its middle.
 const MIDDLE_MS = 1500;
 const LOOK_MS = 100;
+const NARROW = "(max-width: 760px)";
 
 // Agents of other wires have no turn but the one that a connection carries.
 const ONE_CONNECTION: Partial<Record<Fault, string>> = {
@@ -69,7 +71,10 @@ function whatOf({ wire }: Setup, fault: Fault): string {
 
 export function Faults({ setup, conversation }: { setup: Setup; conversation: Conversation }) {
   const { recovering } = useView(conversation);
+  const list = useRef<HTMLDetailsElement>(null);
   const play = async (fault: Fault) => {
+    // Where there is little room, what it does to the chat and on the wire is what there is to see.
+    if (matchMedia(NARROW).matches) list.current?.removeAttribute("open");
     if (fault === "agent-killed") {
       if (!conversation.busy) {
         void conversation.send({ text: PLAYS[fault].prompt });
@@ -83,7 +88,7 @@ export function Faults({ setup, conversation }: { setup: Setup; conversation: Co
     void conversation.send({ text: PLAYS[fault].prompt });
   };
   return (
-    <details className="faults">
+    <details className="faults" ref={list}>
       <summary>
         <Icon name="bolt" />
         Break something

@@ -17,6 +17,9 @@ const PATHS = {
   chevron: "m6 4 4 4-4 4",
   bolt: "M9 2 4 9h4l-1 5 5-7H8z",
   file: "M4 2.5h5l3 3v8H4zM9 2.5v3h3",
+  pen: "M3 13v-2.5L10.5 3 13 5.5 5.5 13zM9 4.5 11.5 7",
+  bin: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9M7 7v4M9 7v4",
+  spark: "M8 2v3M8 11v3M2 8h3M11 8h3M4 4l1.8 1.8M10.2 10.2 12 12M12 4l-1.8 1.8M5.8 10.2 4 12",
   check: "m3.5 8.5 3 3 6-7",
 } as const;
 

@@ -1,9 +1,11 @@
-import { ActionBarPrimitive, MessagePrimitive, type ThreadMessage, useAuiState } from "@assistant-ui/react";
+import { MessagePrimitive, type ThreadMessage, useAuiState } from "@assistant-ui/react";
 
-import { useMarks } from "./App";
+import { Actions } from "./Actions";
+import { useMarks, useSurvived, useView } from "./App";
 import { useConversationHere } from "./context";
 import { Icon } from "./Icon";
-import { STOPPED } from "./notice";
+import { concernsAnswer, STOPPED } from "./notice";
+import { Data } from "./parts/Data";
 import { FilePart, ImagePart, SourcePart } from "./parts/Files";
 import { Question } from "./parts/Question";
 import { Reasoning } from "./parts/Reasoning";
@@ -28,7 +30,6 @@ export function UserMessage() {
 }
 
 export function AssistantMessage() {
-  const ended = useEnded();
   const asks = useAuiState((state) => state.message.parts.some(isOpen));
   return (
     <MessagePrimitive.Root asChild>
@@ -41,23 +42,12 @@ export function AssistantMessage() {
             Image: ImagePart,
             File: FilePart,
             tools: { Fallback: Tool },
-            data: { by_name: { question: Question } },
+            data: { by_name: { question: Question }, Fallback: Data },
           }}
         />
+        <WentOn />
         <Ended what="answer" />
-        {!asks && (
-          <ActionBarPrimitive.Root className="actions" hideWhenRunning>
-            <ActionBarPrimitive.Copy className="quiet small" aria-label="Copy the answer" title="Copy">
-              <Icon name="copy" />
-            </ActionBarPrimitive.Copy>
-            <MessagePrimitive.If last>
-              <ActionBarPrimitive.Reload className="quiet small" aria-label="Answer again" title="Answer again">
-                <Icon name="redo" />
-                {ended !== undefined && <span>Answer again</span>}
-              </ActionBarPrimitive.Reload>
-            </MessagePrimitive.If>
-          </ActionBarPrimitive.Root>
-        )}
+        {!asks && <Actions />}
       </article>
     </MessagePrimitive.Root>
   );
@@ -65,7 +55,11 @@ export function AssistantMessage() {
 
 function Ended({ what }: { what: "prompt" | "answer" }) {
   const words = useEnded();
-  if (words === undefined) return null;
+  const conversation = useConversationHere();
+  const isLast = useAuiState((state) => state.message.isLast);
+  // While the notice below has it, once is enough.
+  const isShown = concernsAnswer(useView(conversation).notice, conversation.chat.lastMessage) && isLast;
+  if (words === undefined || isShown) return null;
   return (
     <p className={words === STOPPED ? "ended" : "ended failed"}>
       This {what} {words}
@@ -73,7 +67,20 @@ function Ended({ what }: { what: "prompt" | "answer" }) {
   );
 }
 
-function useEnded(): string | undefined {
+/** That a break did no harm. */
+function WentOn() {
+  const survived = useSurvived(useConversationHere());
+  const words = survived.get(useAuiState((state) => state.message.id));
+  const ended = useEnded();
+  if (words === undefined || ended !== undefined) return null;
+  return (
+    <p className="survived" role="status">
+      <Icon name="check" /> {words}
+    </p>
+  );
+}
+
+export function useEnded(): string | undefined {
   const ended = useMarks(useConversationHere());
   return ended.get(useAuiState((state) => state.message.id));
 }

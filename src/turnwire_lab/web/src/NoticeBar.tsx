@@ -1,6 +1,6 @@
 import { useView } from "./App";
 import type { Conversation } from "./conversation";
-import { shownOf, type Step } from "./notice";
+import { concernsAnswer, shownOf, type Step } from "./notice";
 
 const WORDS: Record<Step, string> = {
   reconnect: "Reconnect",
@@ -12,16 +12,14 @@ export function NoticeBar({ conversation }: { conversation: Conversation }) {
   const view = useView(conversation);
   const notice = shownOf(view);
   if (notice === null) return null;
-  // The answer that failed has the same to offer, under its mark.
-  const offered = notice.step === "retry" && conversation.chat.lastMessage?.role === "assistant";
-  const step = offered ? null : notice.step;
+  const { step } = notice;
   const act = (step: Step) => {
     if (step === "reconnect") conversation.reconnect();
     else if (step === "retry") conversation.retry();
     else location.reload();
   };
   return (
-    <section className="notice" aria-label="Problem" data-notice={notice.step ?? "refused"}>
+    <section className="notice" aria-label="Problem" data-notice={notice.step ?? "refused"} data-hopeful={notice.isHopeful}>
       <div>
         <strong>{notice.title}</strong>
         <p>{notice.text}</p>
@@ -32,7 +30,7 @@ export function NoticeBar({ conversation }: { conversation: Conversation }) {
         <div className="buttons">
           {step !== null && (
             <button type="button" onClick={() => act(step)}>
-              {WORDS[step]}
+              {concernsAnswer(view.notice, conversation.chat.lastMessage) ? "Answer again" : WORDS[step]}
             </button>
           )}
           <button type="button" className="plain" onClick={() => conversation.dismiss()}>

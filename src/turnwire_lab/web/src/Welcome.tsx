@@ -1,17 +1,5 @@
 import type { Conversation } from "./conversation";
-
-const TRY: [string, string][] = [
-  ["what is 12*7?", "runs a calculator"],
-  ["search for keepalive", "looks through the project's pages"],
-  ["think about rivers", "thinks aloud first"],
-  ["ask me: tea or coffee?", "needs your answer"],
-  ["approve 12*7", "needs your approval"],
-  ["tell me a long story", "leaves time to reload, or to stop"],
-  ["make the tool fail", "a tool that gives up"],
-  ["make the turn fail", "an answer that breaks off"],
-  ["send me a picture", "a file from the agent"],
-  ["cite two sources", "links to what it read"],
-];
+import { triesOf } from "./prompts";
 
 interface Props {
   conversation: Conversation;
@@ -28,7 +16,7 @@ export function Welcome({ conversation, prompts }: Props) {
         gateway between the two. Reload in mid-turn, open a second tab, break things.
       </p>
       <ul>
-        {(prompts.length > 0 ? prompts : TRY).map(([prompt, what]) => (
+        {triesOf(prompts).map(([prompt, what]) => (
           <li key={prompt}>
             <button type="button" onClick={() => void conversation.send({ text: prompt })}>
               <span>{prompt}</span>

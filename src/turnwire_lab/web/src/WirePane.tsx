@@ -9,11 +9,14 @@ import { type Entry, type Lane, WireStore } from "./wire";
 const SHOWN = 250;
 const NEAR = 40;
 const LANES: [Lane[], string][] = [
-  [["frame"], "Frames"],
-  [["chunk"], "Chunks"],
-  [["command"], "Commands"],
+  [["frame"], "From agent"],
+  [["chunk"], "To client"],
+  [["command"], "To agent"],
   [["request", "note"], "Other"],
 ];
+// The same words for clients of its own, old and new.
+const TWOFOLD = ["chunk", "message.part.text-delta"] as const;
+const HUNG_UP = "the gateway hung up";
 const WORDS: Record<Lane, string> = {
   request: "from client",
   command: "to agent",
@@ -52,7 +55,11 @@ export function WirePane({ setup, conversation, onClose }: Props) {
       <header>
         <h2>Wire</h2>
         <p className="median" title="The median time from a frame's way into turnwire to its chunk's way out, measured from outside">
-          {median === undefined ? "no deltas yet" : `frame to chunk: ${delayWords(median)}`}
+          {median !== undefined
+            ? `frame to chunk: ${delayWords(median)}`
+            : store.hasDeltas(session)
+              ? "frame to chunk: too many to match"
+              : "no deltas yet"}
         </p>
         <button type="button" className="quiet small text" onClick={() => store.clear()}>
           Clear
@@ -85,12 +92,18 @@ export function WirePane({ setup, conversation, onClose }: Props) {
       </div>
       {store.elsewhere && (
         <p className="nothing" role="status">
-          Another tab of this browser has the wire. Close the view there, and it is here.
+          Another tab of this browser has the wire. Close the view there, and it is here. A browser opens six
+          connections to one host for all its tabs: the wire takes one, answers take up to four, and one stays free.
         </p>
       )}
       {shown.length > 0 && (
         <p className="legend">
           <span>left: since the entry above</span> <span>right: from a frame to its chunk</span>
+        </p>
+      )}
+      {shown.length > 0 && isTwofold(here) && (
+        <p className="legend twofold">
+          This agent sends each word twice, as <code>{TWOFOLD[0]}</code> and as <code>{TWOFOLD[1]}</code>. The client gets it once.
         </p>
       )}
       {(shown.length > 0 || !store.elsewhere) && (
@@ -269,9 +282,15 @@ function toggled(off: ReadonlySet<Lane>, lanes: Lane[]): ReadonlySet<Lane> {
   return next;
 }
 
-/** A request's answer stands in its lane, and goes the other way. */
+/** A request's answer stands in its lane, and goes the other way. So does the end of a stream that the gateway broke off. */
 function direction({ lane, kind }: Entry): string {
-  return lane === "request" && /^\d/.test(kind) ? "to client" : WORDS[lane];
+  const isAnswer = lane === "request" && !/^[A-Z]+ /.test(kind);
+  return isAnswer || (lane === "note" && kind === HUNG_UP) ? "to client" : WORDS[lane];
+}
+
+/** Whether the agent sends its words in frames of both kinds. */
+function isTwofold(entries: Entry[]): boolean {
+  return TWOFOLD.every((kind) => entries.some((entry) => entry.lane === "frame" && entry.kind === kind));
 }
 
 function delayWords(ms: number): string {

@@ -6,6 +6,7 @@ import { Session } from "turnwire-session";
 import { authorization, type Setup } from "./lab";
 import { Marks } from "./marks";
 import { memoryOf } from "./memory";
+import { Survived } from "./survived";
 import { takePlace, tell } from "./tabs";
 
 export const POLL_MS = 10_000;
@@ -16,6 +17,7 @@ const SILENCE_MS = 20_000;
 
 export class Conversation extends Session<Chat<UIMessage>> {
   readonly marks: Marks;
+  readonly survived = new Survived();
 
   constructor(
     setup: Setup,
@@ -36,6 +38,7 @@ export class Conversation extends Session<Chat<UIMessage>> {
       (init) => new Chat<UIMessage>(init),
     );
     this.marks = marks;
+    this.subscribe(() => this.survived.see(this.getState()));
   }
 }
 

@@ -59,6 +59,11 @@ export class Marks implements Endings {
   }
 }
 
+export function forgetMarks(session: string): void {
+  const others = kept().filter(([of]) => of !== session);
+  sessionStorage.setItem(KEY, JSON.stringify(others));
+}
+
 function kept(): Kept[] {
   try {
     const read: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "[]");

@@ -16,6 +16,10 @@ export function memoryOf(session: string): Memory {
   };
 }
 
+export function forgetMessages(session: string): void {
+  localStorage.removeItem(PREFIX + session);
+}
+
 function kept(key: string): UIMessage[] {
   try {
     const read: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");

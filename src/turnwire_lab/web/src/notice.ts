@@ -1,4 +1,5 @@
 // What went wrong, in words for whoever uses the page, and what to do next.
+import type { UIMessage } from "ai";
 import type { Code, Notice, Step as Taken, State } from "turnwire-session";
 
 export type Step = Taken | "reload";
@@ -8,6 +9,8 @@ export interface Shown {
   text: string;
   /** None where nothing but another prompt can help. */
   step: Step | null;
+  /** Whether it may turn out well without its user. */
+  isHopeful: boolean;
 }
 
 type Words = readonly [title: string, text: string];
@@ -78,7 +81,13 @@ export const STOPPED = "was stopped";
 export function shownOf({ notice, loading }: State): Shown | null {
   if (notice === null || (loading && notice.automatic && !notice.gaveUp)) return null;
   const [title, text] = wordsOf(notice);
-  return { title, text, step: RELOAD.has(notice.code) ? "reload" : notice.step };
+  const isHopeful = (notice.automatic && !notice.gaveUp) || notice.code === "crowded";
+  return { title, text, step: RELOAD.has(notice.code) ? "reload" : notice.step, isHopeful };
+}
+
+/** Whether what stands there is how the newest answer ended. */
+export function concernsAnswer(notice: Notice | null, newest: UIMessage | undefined): boolean {
+  return notice?.step === "retry" && newest?.role === "assistant";
 }
 
 /** What stands under the message of a turn that did not end well, when the notice is long gone. */

@@ -73,6 +73,11 @@ export class WireStore {
     return delays[delays.length >> 1];
   }
 
+  /** Whether there are deltas, though it may not be known which frames they came from: of a flood, those are gone. */
+  hasDeltas(session: string): boolean {
+    return this.entries.some((entry) => entry.session === session && entry.kind === "text-delta");
+  }
+
   clear(): void {
     this.entries = [];
     this.skipped = 0;

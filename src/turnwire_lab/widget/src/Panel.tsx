@@ -36,12 +36,12 @@ export function Panel(props: Props) {
         close();
       }}
     >
-      <header>
+      <div class="head">
         <h2 id="title">{settings.title}</h2>
         <button type="button" class="quiet" aria-label="Close chat" onClick={close}>
           <Icon name="close" />
         </button>
-      </header>
+      </div>
       <Said settings={settings} conversation={conversation} view={view} />
       <Problem notice={view.notice} waiting={view.loading} take={(step) => conversation.take(step)} />
       <Composer {...props} />
@@ -74,6 +74,25 @@ function Said({ settings, conversation, view }: Pick<Props, "settings" | "conver
     >
       {view.messages.length === 0 && (
         <p class="welcome">{view.loading && view.notice === null ? "Loading…" : settings.welcome}</p>
+      )}
+      {view.messages.length === 0 && !view.loading && settings.suggestions.length > 0 && (
+        <ul class="suggestions" aria-label="Suggestions">
+          {settings.suggestions.map((each) => (
+            <li key={each}>
+              <button
+                type="button"
+                onClick={(event) => {
+                  if (!conversation.idle) return;
+                  // The button goes, and the keyboard must not go with it.
+                  toLog(event);
+                  conversation.send(each);
+                }}
+              >
+                {each}
+              </button>
+            </li>
+          ))}
+        </ul>
       )}
       {view.messages.map((message, at) => (
         <Message key={message.id} {...{ message, conversation }} again={again && at === view.messages.length - 1} />

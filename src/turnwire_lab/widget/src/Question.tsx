@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Conversation } from "./conversation";
 import { toLog } from "./focus";
@@ -20,6 +20,11 @@ const DENY = "Deny";
 
 export function Question({ asked, conversation }: { asked: Asked; conversation: Conversation }) {
   const [sent, setSent] = useState<string | null>(null);
+  const { loading } = conversation;
+  // What is read anew says whether it is open still.
+  useEffect(() => {
+    if (loading) setSent(null);
+  }, [loading]);
   // One that brings its own words is answered with them.
   const approval = asked.kind === "approval" && asked.options === undefined;
   const answer = async (chosen: string) => {

@@ -12,6 +12,8 @@ export interface Options {
   title?: string;
   welcome?: string;
   placeholder?: string;
+  /** Prompts that an empty chat offers as buttons; the first six of them. */
+  suggestions?: readonly string[];
   theme?: Theme;
   position?: Position;
   /** Whether the panel is open at once. */
@@ -21,6 +23,8 @@ export interface Options {
 }
 
 export type Settings = Required<Omit<Options, "tokenUrl" | "parent">>;
+
+const SUGGESTIONS = 6;
 
 export class BadOption extends Error {}
 
@@ -36,6 +40,7 @@ export function settingsOf(options: Options): Settings {
     title: options.title || "Chat",
     welcome: options.welcome || "Ask a question to begin.",
     placeholder: options.placeholder || "Message",
+    suggestions: (options.suggestions ?? []).map((each) => each.trim()).filter(Boolean).slice(0, SUGGESTIONS),
     theme: oneOf(["auto", "light", "dark"], options.theme),
     position: oneOf(["right", "left"], options.position),
     open: options.open ?? false,
@@ -47,6 +52,7 @@ export function optionsOf(data: DOMStringMap): Options {
   const { url = "", session = "", tokenUrl = "", title = "", welcome = "", placeholder = "" } = data;
   return {
     ...{ url, session, tokenUrl, title, welcome, placeholder },
+    suggestions: (data["suggestions"] ?? "").split("|"),
     ...(data["theme"] && { theme: data["theme"] as Theme }),
     ...(data["position"] && { position: data["position"] as Position }),
     open: data["open"] !== undefined && data["open"] !== "false",

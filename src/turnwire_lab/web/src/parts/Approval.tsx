@@ -1,5 +1,5 @@
 import type { ToolCallMessagePartProps } from "@assistant-ui/react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { useView } from "../App";
 import { useConversationHere } from "../context";
@@ -11,7 +11,12 @@ export function Approval({ approval, toolName, respondToApproval }: Props) {
   const decided = approval.approved ?? answered;
   // A stream that is read anew would undo an answer that is given meanwhile.
   const conversation = useConversationHere();
-  const isOff = useView(conversation).looking || conversation.busy || decided !== null;
+  const { looking, recovering } = useView(conversation);
+  const isOff = looking || conversation.busy || decided !== null;
+  // What is read anew says whether it is open still.
+  useEffect(() => {
+    if (recovering) setAnswered(null);
+  }, [recovering]);
   const respond = (approved: boolean) => {
     setAnswered(approved);
     respondToApproval({ approved }).catch(() => setAnswered(null));

@@ -1,6 +1,7 @@
 import { type DataMessagePartProps, useAuiState } from "@assistant-ui/react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
+import { useView } from "../App";
 import { useConversationHere } from "../context";
 import { focusBox } from "../focus";
 import { Icon } from "../Icon";
@@ -22,6 +23,11 @@ export function Question({ data }: DataMessagePartProps<Asked>) {
   const conversation = useConversationHere();
   const [sending, setSending] = useState<unknown>(null);
   const [text, setText] = useState("");
+  const { recovering } = useView(conversation);
+  // What is read anew says whether it is open still.
+  useEffect(() => {
+    if (recovering) setSending(null);
+  }, [recovering]);
   const open = data.state === "open";
   // What became of an approval stands on the tool's card; only the history has this beside it.
   const onCard = useAuiState(({ message }) =>

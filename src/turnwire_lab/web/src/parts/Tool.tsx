@@ -1,9 +1,10 @@
 import type { ToolCallMessagePartProps } from "@assistant-ui/react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 
 import { useView } from "../App";
 import { useConversationHere } from "../context";
 import { Icon } from "../Icon";
+import { picturesOf } from "../pictures";
 import { Approval } from "./Approval";
 
 const TICK_MS = 100;
@@ -33,6 +34,7 @@ export function Tool(props: ToolCallMessagePartProps) {
   const { recovering } = useView(useConversationHere());
   const state: State = over ? stateOf(props, recovering) : asks ? "waiting" : isWhole(argsText) ? "running" : "writing";
   const seconds = useSeconds(state === "running");
+  const [pictures, output] = useMemo(() => picturesOf(result), [result]);
   return (
     <section className="tool" data-tool={toolName} data-tool-state={state} data-call={toolCallId}>
       <details>
@@ -49,7 +51,11 @@ export function Tool(props: ToolCallMessagePartProps) {
         <dl>
           <dt>Input</dt>
           <dd>
-            <Json of={`Input of ${toolName}`} value={args} />
+            {state === "writing" ? (
+              <Text of={`Input of ${toolName}`} text={argsText} />
+            ) : (
+              <Text of={`Input of ${toolName}`} text={JSON.stringify(args ?? null, null, 2)} />
+            )}
           </dd>
           {over && (
             <>
@@ -58,23 +64,30 @@ export function Tool(props: ToolCallMessagePartProps) {
                 {isError ? (
                   <p className={state === "failed" ? "failure" : "undone"}>{failureOf(result)}</p>
                 ) : (
-                  <Json of={`Output of ${toolName}`} value={result} />
+                  <Text of={`Output of ${toolName}`} text={output} />
                 )}
               </dd>
             </>
           )}
         </dl>
       </details>
+      {over && !isError && pictures.length > 0 && (
+        <div className="pictures">
+          {pictures.map(({ url, name }, place) => (
+            <img key={place} className="picture" src={url} alt={name} />
+          ))}
+        </div>
+      )}
       {state === "failed" && <p className="failure short">{failureOf(result)}</p>}
       {approval !== undefined && !over && <Approval {...props} approval={approval} />}
     </section>
   );
 }
 
-function Json({ of, value }: { of: string; value: unknown }) {
+function Text({ of, text }: { of: string; text: string }) {
   return (
     <pre tabIndex={0} role="group" aria-label={of}>
-      {JSON.stringify(value ?? null, null, 2)}
+      {text}
     </pre>
   );
 }
