@@ -22,6 +22,8 @@ CLIENT := $(SESSION)/dist/.stamp
 LANGUAGE_MODEL := clients/model
 MASTRA := $(LANGUAGE_MODEL)/tests/mastra
 MODEL_PACKAGE := tests/packages/test_model_package.py
+TRANSPORT := clients/client
+TRANSPORT_PACKAGE := tests/packages/test_client_package.py
 WEB := src/turnwire_lab/web
 PAGE := $(WEB)/dist/.stamp
 WIDGET := src/turnwire_lab/widget
@@ -104,6 +106,15 @@ $(MASTRA)/node_modules/.stamp: $(MASTRA)/package-lock.json
 model-check: $(STAMP) node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp  ## The language model for `ai` 5, 6, 7 and Mastra, with the real ones, before a real server (1 min)
 	@cd $(LANGUAGE_MODEL) && npm run --silent test
 	$(PYTEST) -q -p no:cov $(MODEL_PACKAGE)
+
+$(TRANSPORT)/node_modules/.stamp: $(TRANSPORT)/package-lock.json
+	@cd $(TRANSPORT) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+.PHONY: client-check
+client-check: $(STAMP) node $(TRANSPORT)/node_modules/.stamp  ## The transport of `useChat` and its hook, packed, with the real `ai` 5, 6, 7, before a real gateway (1 min)
+	@cd $(TRANSPORT) && npm run --silent test
+	$(PYTEST) -q -p no:cov $(TRANSPORT_PACKAGE)
 
 $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@echo "Installing the page's packages: a quarter of a minute"
@@ -271,7 +282,7 @@ PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOUR
 LIVED := $(patsubst %,tests/runtime/%,cli/test_serve.py cli/test_tutorial.py drivers/pydantic_ai drivers/test_parked.py host/test_conform.py journal mcp/library)
 # Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
 # `soak` need the whole machine; `conform-check` judges by time. So the last ones run one at a time.
-OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) tests/proxies tests/runtime tests/soak tests/upgrade
+OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) $(TRANSPORT_PACKAGE) tests/proxies tests/runtime tests/soak tests/upgrade
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
@@ -474,8 +485,8 @@ left-to-clients left-to-witnesses:
 # They wait for servers to start, to fall silent and to stop, and none judges by time. What they need
 # is installed before, since each installs into .venv.
 .PHONY: operated
-operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp system
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target stores deploy-check model-check
+operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_modules/.stamp $(MASTRA)/node_modules/.stamp $(TRANSPORT)/node_modules/.stamp system
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target stores deploy-check model-check client-check
 
 # Each builds or installs wheels and starts interpreters, and has a folder of its own.
 .PHONY: packaged

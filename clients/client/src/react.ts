@@ -4,6 +4,7 @@ import type { ChatInit, UIMessage } from "ai";
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 import { TurnChangedError } from "./errors.js";
+import { isBusy, Look } from "./look.js";
 import { BROWSER } from "./network.js";
 import type { TransportOptions } from "./options.js";
 import { sendAgain, type TurnwireSession } from "./session.js";
@@ -41,7 +42,7 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
   const reading = useRef(() => {});
   const { url, sessionId } = options;
   // A chat of our own: that of `useChat` is stopped when its component goes away.
-  const { chat, transport } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId]);
+  const { chat, transport, look } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId]);
   const session = transport.session();
   const helpers = useChat<M>({ chat });
   const { line, stopping } = useSyncExternalStore(transport.subscribe, transport.getState, transport.getState);
@@ -53,16 +54,13 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     async (signal?: AbortSignal): Promise<void> => {
       setLoading(true);
       setFailure(undefined);
-      try {
-        await read(chat, session, signal);
-      } catch (error) {
-        if (signal?.aborted !== true) setFailure(error as Error);
-      }
-      if (signal?.aborted === true) return;
-      setLoading(false);
-      if (await follow(chat)) await read(chat, session, signal).catch(() => {});
+      const looked = look.take(chat, session, signal);
+      await looked.catch((error: Error) => {
+        if (signal?.aborted !== true) setFailure(error);
+      });
+      if (signal?.aborted !== true) setLoading(false);
     },
-    [chat, session],
+    [chat, session, look],
   );
   useEffect(() => {
     const here = new AbortController();
@@ -88,11 +86,15 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     await session.stop(waits.id);
     await reload();
   }, [chat, transport, session, reload]);
-  const again = useCallback((id: string) => sendAgain(session, chat as never, id), [session, chat]);
+  const again = useCallback(async (id: string) => (await look.over(chat), sendAgain(session, chat as never, id)), [session, look, chat]);
+  const sendMessage: typeof chat.sendMessage = useCallback(async (...prompt) => (await look.over(chat), chat.sendMessage(...prompt)), [look, chat]);
+  const regenerate: typeof chat.regenerate = useCallback(async (...which) => (await look.over(chat), chat.regenerate(...which)), [look, chat]);
 
   return {
     ...helpers,
     id: chat.id,
+    sendMessage,
+    regenerate,
     error: helpers.error ?? failure,
     phase: phaseOf(loading, stopping, line, failure === undefined ? helpers.status : "error"),
     stop,
@@ -118,10 +120,11 @@ function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () =
       token: typeof token === "string" ? token : (ask) => (latest.current.token as typeof token)(ask),
     }),
   });
+  const look = new Look<M>();
   const { generateId, messageMetadataSchema, dataPartSchemas, sendAutomaticallyWhen } = latest.current;
   const chat = new Chat<M>({
     id: latest.current.sessionId,
-    transport,
+    transport: look.watched(transport),
     ...(generateId && { generateId }),
     ...(messageMetadataSchema && { messageMetadataSchema }),
     ...(dataPartSchemas && { dataPartSchemas }),
@@ -134,29 +137,7 @@ function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () =
       else latest.current.onError?.(error);
     },
   });
-  return { chat, transport };
-}
-
-/** Show the history; what was begun meanwhile is newer. */
-async function read<M extends UIMessage>(chat: Chat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
-  const history = await session.history({}, signal);
-  if (history === null || isBusy(chat) || signal?.aborted === true) return;
-  const missing = new Set(session.unsent.list().map(({ message }) => message.id));
-  const here = chat.messages.filter(({ id }) => missing.has(id));
-  chat.messages = [...(history as M[]), ...here];
-}
-
-/** Follow the turn that runs. True if none does, and the last prompt has no answer: it may have ended just before. */
-async function follow<M extends UIMessage>(chat: Chat<M>): Promise<boolean> {
-  if (isBusy(chat)) return false;
-  chat.clearError();
-  const before = chat.messages.length;
-  await chat.resumeStream();
-  return chat.status === "ready" && chat.messages.length === before && chat.messages.at(-1)?.role === "user";
-}
-
-function isBusy({ status }: { status: string }): boolean {
-  return status === "submitted" || status === "streaming";
+  return { chat, transport, look };
 }
 
 function asksApproval({ parts }: UIMessage): boolean {

@@ -87,6 +87,7 @@ async function built(chunks: readonly UIMessageChunk[]): Promise<UIMessage> {
 
 test("at every pair of places", async () => {
   const whole = await built(LIVE);
+  const known = new Map<string, UIMessage>();
   for (let first = 0; first <= LIVE.length; first++) {
     for (let second = first; second <= Math.min(first + 4, LIVE.length); second++) {
       const turn = new Turn(false);
@@ -95,7 +96,10 @@ test("at every pair of places", async () => {
         ...(turn.isOver ? [] : feed(turn, retold(LIVE.slice(0, second)))),
         ...(turn.isOver ? [] : feed(turn, [...retold(LIVE.slice(0, second)), ...LIVE.slice(second)])),
       ];
-      assert.deepEqual(await built(found), whole, `cut at ${first} and ${second}`);
+      // Many of them come to the same chunks.
+      const name = JSON.stringify(found);
+      known.set(name, known.get(name) ?? (await built(found)));
+      assert.deepEqual(known.get(name), whole, `cut at ${first} and ${second}`);
     }
   }
 });

@@ -99,7 +99,6 @@ suite("useTurnwire", () => {
       void page.now.sendMessage({ text: "search for keepalive" });
       await until(() => textOf(page).length > 5);
       await stage.command("cut");
-      await until(() => page.now.phase === "reconnecting");
       await until(() => page.now.phase === "ready");
 
       assert.equal(page.now.error, undefined);
@@ -159,8 +158,21 @@ suite("useTurnwire", () => {
       await until(() => page.now.phase === "error");
       await page.now.reload();
       await until(() => textOf(page) === "Hello");
+      await until(() => page.now.phase === "ready");
+    });
 
-      assert.equal(page.now.phase, "ready");
+    test("a prompt that is sent while a turn is looked for is sent behind that", async () => {
+      gateway.replies.messages = [(response) => json(response, 200, [])];
+      gateway.replies.stream = [(response) => setTimeout(() => response.writeHead(204).end(), 100)];
+      gateway.replies.chat = [streams([...begun("Hello"), ...ended()])];
+      gateway.asked.length = 0;
+      const page = open();
+      await until(() => gateway.times("stream") > 0);
+      await page.now.sendMessage({ text: "Hi" });
+      await until(() => textOf(page) === "Hello" && page.now.phase === "ready");
+
+      assert.equal(gateway.asked.at(-1)?.route, "chat");
+      assert.deepEqual(page.now.messages.map(({ role }) => role), ["user", "assistant"]);
     });
   });
 });

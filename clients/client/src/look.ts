@@ -1,0 +1,77 @@
+// A look at a session: its history, and then the turn that runs.
+import type { AbstractChat, ChatTransport, UIMessage } from "ai";
+
+import type { TurnwireSession } from "./session.js";
+
+/** A chat calls itself ready when a look finds no turn, whatever began meanwhile, and follows a turn twice if it began
+ * while it was looked for. So nothing is sent before a look is over. */
+export class Look<M extends UIMessage> {
+  #underWay: Promise<void> | null = null;
+  #opened: () => void = () => {};
+
+  /** The transport of a chat whose looks this takes. */
+  watched(transport: ChatTransport<M>): ChatTransport<M> {
+    return {
+      resumeStreamIsReplay: true,
+      sendMessages: (prompt) => transport.sendMessages(prompt),
+      reconnectToStream: async (look) => {
+        const stream = await transport.reconnectToStream(look);
+        if (stream !== null) this.#opened();
+        return stream;
+      },
+    };
+  }
+
+  /** Read the history, and follow the turn that runs. Over when it is known whether one does; the end of its stream is
+   * the turn's end.
+   *
+   * Throws what the history throws. */
+  take(chat: AbstractChat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
+    const taken = this.#take(chat, session, signal);
+    const underWay = taken
+      .catch(() => {}) // Whoever took it is told.
+      .then(() => {
+        if (this.#underWay === underWay) this.#underWay = null;
+      });
+    this.#underWay = underWay;
+    return taken;
+  }
+
+  /** Until no look is under way, and the turn that it found is over. */
+  async over(chat: AbstractChat<M>): Promise<void> {
+    if (this.#underWay === null) return;
+    while (this.#underWay !== null) await this.#underWay;
+    while (isBusy(chat)) await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+
+  async #take(chat: AbstractChat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
+    const isOld = () => isBusy(chat) || signal?.aborted === true;
+    await read(chat, session, isOld, signal);
+    if (isOld()) return;
+    chat.clearError();
+    const before = chat.messages.length;
+    const opened = new Promise<void>((resolve) => (this.#opened = resolve));
+    // Once it is open, the chat has to take notice of it.
+    await Promise.race([chat.resumeStream(), opened.then(() => new Promise((resolve) => setTimeout(resolve, 1)))]);
+    // It may have ended between the two requests.
+    const isMissing = chat.status === "ready" && chat.messages.length === before && chat.messages.at(-1)?.role === "user";
+    if (isMissing) await read(chat, session, isOld, signal).catch(() => {});
+  }
+}
+
+export function isBusy({ status }: { status: string }): boolean {
+  return status === "submitted" || status === "streaming";
+}
+
+/** Show the history, and behind it what it lacks of this page's prompts; what was begun meanwhile is newer. */
+async function read<M extends UIMessage>(
+  chat: AbstractChat<M>,
+  session: TurnwireSession,
+  isOld: () => boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const history = await session.history({}, signal);
+  if (history === null || isOld()) return;
+  const unsent = new Set(session.unsent.list().map(({ message }) => message.id));
+  chat.messages = [...(history as M[]), ...chat.messages.filter(({ id }) => unsent.has(id))];
+}

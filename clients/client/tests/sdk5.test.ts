@@ -1,0 +1,3 @@
+import { suiteOf } from "./suite.js";
+
+suiteOf("v5.0.277");

@@ -1,0 +1,3 @@
+import { suiteOf } from "./suite.js";
+
+suiteOf("v6.0.326");

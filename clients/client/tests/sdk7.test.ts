@@ -1,0 +1,3 @@
+import { suiteOf } from "./suite.js";
+
+suiteOf("v7.0.173");
