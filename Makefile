@@ -286,7 +286,7 @@ OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py te
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
 PROCESSES := $(patsubst %,tests/cli/test_%.py,verdict supervisor doctor bridge fd_limit commands) tests/lab/test_cli.py \
-  tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme v2_agent)
+  tests/lab/session_agent/test_session_agent_cli.py $(patsubst %,tests/docs/test_%.py,examples readme second_agent start_pages v2_agent)
 # Turns by the hundred and bodies of megabytes: the other tests of the core reach all that these do.
 MANY := $(patsubst %,tests/core/test_%.py,promises_text promises_frames approval_promises) \
   $(patsubst %,tests/core/%.py,recording/test_golden turn_log/test_same_turn body/test_prompt_any wire/test_census) \
@@ -317,7 +317,8 @@ THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent
   $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/relay/test_%.py,apart reply steady_client) $(patsubst %,tests/lab/test_%.py,demo page) \
-  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_agent_loop.py tests/bench/test_rig.py tests/chaos/test_fronts.py
+  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_agent_loop.py tests/bench/test_rig.py tests/chaos/test_fronts.py \
+  tests/docs/test_start_pages_installed.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
 BROWSED := $(patsubst %,tests/e2e/test_%.py,chat frameworks page)

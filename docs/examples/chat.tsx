@@ -13,6 +13,7 @@ interface Question {
   questionId: string;
   approvalId?: string;
   text: string;
+  kind?: string;
   options?: string[];
   state: "open" | "resolved" | "expired";
 }
@@ -49,13 +50,15 @@ function Open({ api, session, token, history }: { api: string; session: string; 
             if (part.type === "text") return <p key={index}>{part.text}</p>;
             if ("toolCallId" in part) return <pre key={index}>{JSON.stringify(part, null, 2)}</pre>;
             if (part.type !== "data-question" || !("data" in part)) return null;
-            const { questionId, approvalId, text, options = [], state } = part.data as Question;
+            const { questionId, approvalId, text, kind, options, state } = part.data as Question;
+            const approval = kind === "approval" ? { approve: true, deny: false } : {};
+            const answers = options ? options.map((each) => [each, each] as const) : Object.entries(approval);
             return (
               <fieldset key={index} disabled={state !== "open"}>
                 <legend>{text}</legend>
-                {options.map((answer) => (
-                  <button key={answer} onClick={() => post("answer", { questionId, answer, approvalId })}>
-                    {answer}
+                {answers.map(([label, answer]) => (
+                  <button key={label} onClick={() => post("answer", { questionId, answer, approvalId })}>
+                    {label}
                   </button>
                 ))}
               </fieldset>

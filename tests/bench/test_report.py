@@ -195,13 +195,13 @@ def test_a_page_shows_rows_that_were_measured() -> None:
     assert page.endswith("\n2026-01-02, a machine.\n\n- so and so\n")
 
 
-def test_where_room_is_small_only_headlines_stand() -> None:
-    page = report.headlines(TABLE)
+def test_where_room_is_small_there_is_a_line_for_each_figure() -> None:
+    page = report.headlines(TABLE, {"much": "A lot", "unmeasured": "Nothing"})
 
-    assert "| much | ≥ 1.00x | 2.00x | 1.90 … 2.10 (5) |\n" in page
-    assert "goals 1 are met" in page
+    assert page.startswith("- A lot: 2.00x (goal ≥ 1.00x; rounds 1.90 … 2.10 (5))\n\n")
+    assert "Nothing" not in page
     assert "little" not in page
-    assert "so and so" not in page
+    assert report.headlines(TABLE, {}) == report.NOTHING
     assert report.pictures(TABLE, "docs/p", 1) == "![What it shows](docs/p/one.svg)\n"
 
 
@@ -233,7 +233,7 @@ def test_the_prices_are_among_the_rows() -> None:
 def test_without_a_run_a_page_says_so(tmp_path: Path) -> None:
     assert report.read(tmp_path) is None
     assert report.markdown(None) == report.NOTHING
-    assert report.headlines(None) == report.NOTHING
+    assert report.headlines(None, {"much": "A lot"}) == report.NOTHING
     assert report.prices(None) == report.NOTHING
     assert report.pictures(None, "docs/p") == ""
 

@@ -45,7 +45,7 @@ def test_no_example_replaces_what_the_demo_gave_its_shell() -> None:
     scripts = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     assigned = {name for script in scripts for name in re.findall(r"\b([A-Za-z_]+)=", script)}
 
-    assert "ANN" in assigned
+    assert "session" in assigned
     assert assigned.isdisjoint({"URL", "TOKEN"})
 
 

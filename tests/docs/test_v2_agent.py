@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from docs.wire_page import BLOCKS, INIT, README, blocks, table
+from docs.wire_page import BLOCKS, INIT, TEXT, table
 from gateway import frames
 from gateway.agent import Line, ScriptedAgent
 from gateway.clients import Json, ask, is_whole, new_client, post, said
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.sockets
 DIAL_S = 1.5
 TOKEN = "known-to-the-gateway-alone"
 SHELL = ["bash", "-euo", "pipefail", "-c"]
-RECIPE = blocks(README)
+RECIPE = BLOCKS
 (ASKED,) = [name for name in RECIPE if name.startswith("ask: ")]
-(ENDS,) = re.findall(r"^`(kill .+?)` ends both", README, re.MULTILINE)
+(ENDS,) = re.findall(r"^`(kill .+?)` ends both", TEXT, re.MULTILINE)
 
 
 def environ(**more: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ def least_agent(tmp_path: Path) -> Iterator[str]:
             process.terminate()
 
 
-def test_the_readmes_lines_are_pasted_and_the_agent_answers(tmp_path: Path) -> None:
+def test_the_pages_lines_are_pasted_and_the_agent_answers(tmp_path: Path) -> None:
     """One line after the other, as they stand there but for the ports."""
     (tmp_path / "agent.py").write_text(BLOCKS["agent.py"], encoding="utf-8")
     code = RECIPE["serve"] + RECIPE[ASKED] + f"{ENDS}\nwait\n"

@@ -9,7 +9,6 @@ _ROOT: Final = Path(__file__).parents[2]
 _BLOCK: Final = re.compile(r"<!-- (.+?) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 TEXT: Final = (_ROOT / "docs" / "v2.md").read_text(encoding="utf-8")
-README: Final = (_ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(page: str) -> dict[str, str]:

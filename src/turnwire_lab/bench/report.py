@@ -83,23 +83,17 @@ def markdown(table: Table | None, nothing: str = NOTHING) -> str:
     return f"{body}\n{taken(table)}" + (f"\n{notes}" if notes else "")
 
 
-def headlines(table: Table | None) -> str:
-    """What was measured of most interest, and how many of all goals are met."""
-    if table is None:
+def headlines(table: Table | None, figures: Mapping[str, str]) -> str:
+    """A line for each of these figures, which are named as in the table, in other words."""
+    by_name = {row.what: row for row in table.rows} if table else {}
+    shown = [(words, by_name[what]) for what, words in figures.items() if what in by_name]
+    if table is None or not shown:
         return NOTHING
-    body = lines(
-        ("Figure", "Goal", "Measured", "Rounds from … to"),
-        ("---", "---:", "---:", "---:"),
-        *(
-            (row.what, row.goal, row.measured, row.spread)
-            for row in table.rows
-            if row.measured and row.is_headline
-        ),
+    body = "".join(
+        f"- {words}: {row.measured} (goal {row.goal}; rounds {row.spread})\n"
+        for words, row in shown
     )
-    verdicts = [row.verdict for row in table.rows if row.goal and row.measured]
-    met = f"Of {len(verdicts)} goals {verdicts.count(MET)} are met"
-    why = "[what is missed, and why](docs/speed.md#what-is-missed-and-why)"
-    return f"{body}\n{met}; of the others {why}. {taken(table)}"
+    return f"{body}\n{taken(table)}"
 
 
 def prices(table: Table | None) -> str:

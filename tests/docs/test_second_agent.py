@@ -1,0 +1,187 @@
+"""The second agent of the docs before a real gateway: tools, stop, reload, history, approval."""
+
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from websockets.asyncio.client import connect
+
+from docs.wire_page import blocks
+from gateway.clients import chunks, is_whole, outline, said
+from gateway.reading import App, question_id, turn_id
+from gateway.running import Gateway
+from gateway.waiting import until
+from turnwire_lab.process import free_port, inherited
+
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = (ROOT / "docs/second-agent.md").read_text(encoding="utf-8")
+TOKEN: Final = "known-to-the-gateway-alone"
+SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """That of an agent that is started."""
+    port = free_port()
+    environ = inherited() | {"AGENT_TOKEN": TOKEN, "PORT": str(port)}
+    script = ROOT / "examples/agents/second_agent.py"
+    with subprocess.Popen([sys.executable, script], env=environ) as process:
+        try:
+            yield port
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+async def url(port: int) -> str:
+    await until(lambda: listens(port))
+    return f"ws://127.0.0.1:{port}/{{session_id}}"
+
+
+async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
+    async with Gateway(url, given=SERVICE) as gateway:
+        app = App(gateway, session="tool")
+        for prompt, answer in (
+            ("what is 12/4?", "It is 3."),
+            ("and 1/0?", "That cannot be divided."),
+        ):
+            async with app.prompt(prompt) as chat:
+                await chat.sees("[DONE]")
+            assert said(chat.body) == answer
+            assert is_whole(chat.body)
+        asked, answered, _, failed = await app.messages()
+
+    assert asked["parts"] == [{"type": "text", "text": "what is 12/4?"}]
+    tool = next(part for part in answered["parts"] if part.get("toolCallId"))
+    assert (tool["input"], tool["output"]) == ({"a": 12, "b": 4}, 3.0)
+    assert "divide failed" in str(failed["parts"])
+    assert "tool-output-error" in outline(chat.body)
+
+
+async def test_a_client_that_comes_back_in_mid_turn_gets_all_of_it(url: str) -> None:
+    async with Gateway(url, given=SERVICE, on_disconnect="grace") as gateway:
+        app = App(gateway, session="story")
+        async with app.prompt("tell me a story") as first:
+            await first.sees("Line 3 ")
+        async with app.resume() as second:
+            await second.sees("[DONE]")
+
+    assert turn_id(second.body) == turn_id(first.body)
+    assert re.findall(r"Line (\d+) ", said(second.body)) == [str(line) for line in range(1, 41)]
+    assert is_whole(second.body)
+
+
+async def test_a_stop_ends_the_turn_and_the_next_prompt_is_answered(url: str) -> None:
+    async with Gateway(url, given=SERVICE) as gateway:
+        app = App(gateway, session="stop")
+        async with app.prompt("what is 12/4?") as chat:
+            await chat.sees("tool-input-available")
+            assert (await app.stop()).json()["reason"] == "canceled"
+            await chat.sees("[DONE]")
+        assert "tool-output-error" in outline(chat.body)
+        async with app.prompt("hello") as chat:
+            await chat.sees("[DONE]")
+        assert said(chat.body) == "You said: hello"
+
+
+async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
+    """Over its own wire: a gateway waits with such an abort until the turn has begun."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    channel = {"channelType": "web", "channelId": "default"}
+    async with connect(url.format(session_id="queue"), additional_headers=headers) as line:
+        for number, content in enumerate(("tell me a story", "hello")):
+            prompt = {"type": "prompt", "content": content, "promptId": f"p{number}"}
+            await line.send(json.dumps(prompt | channel))
+        await line.send(json.dumps({"type": "abort", "promptId": "p1"} | channel))
+        async for text in line:
+            frame = json.loads(text)
+            if frame["type"] == "error":
+                break
+        async with connect(url.format(session_id="queue"), additional_headers=headers) as other:
+            init = json.loads(await other.recv())
+
+    assert frame["promptId"] == "p1"
+    assert [entry["promptId"] for entry in init["session"]["messages"]] == ["p0", "p0"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "ends"),
+    [
+        (True, "notes.txt is gone."),
+        ("approve", "notes.txt is gone."),
+        ({"approved": True, "reason": "why not"}, "notes.txt is gone."),
+        (False, "It stays."),
+        ("deny", "It stays."),
+    ],
+)
+async def test_a_call_waits_for_its_user(url: str, answer: object, ends: str) -> None:
+    async with Gateway(url, given=SERVICE) as gateway:
+        app = App(gateway, session=f"call-{abs(hash(str(answer)))}", user="ann")
+        async with app.prompt("delete notes.txt") as chat:
+            question = await question_id(chat)
+            bob = App(gateway, session=f"call-{abs(hash(str(answer)))}", user="bob")
+            assert (await bob.answer(question, answer)).status_code == 404
+            assert (await app.answer(question, answer)).status_code == 202
+            await chat.sees("[DONE]")
+        assert said(chat.body) == ends
+        assert (await app.answer(question, answer)).status_code == 409
+    states = [
+        chunk["data"]["state"] for chunk in chunks(chat.body) if chunk["type"] == "data-question"
+    ]
+    assert states == ["open", "resolved"]
+
+
+async def test_a_question_of_a_turn_that_is_stopped_expires(url: str) -> None:
+    async with Gateway(url, given=SERVICE) as gateway:
+        app = App(gateway, session="expired")
+        async with app.prompt("delete notes.txt") as chat:
+            question = await question_id(chat)
+            await app.stop()
+            await chat.sees("[DONE]")
+        assert (await app.answer(question, answer=True)).status_code == 409
+
+
+async def test_nobody_else_comes_in(url: str) -> None:
+    async with (
+        Gateway(url, given=SERVICE | {"agent_token": TOKEN[::-1]}) as gateway,
+        App(gateway).prompt("hello") as chat,
+    ):
+        assert chat.response.status_code == 503
+
+
+def test_it_passes_what_the_page_says(port: int) -> None:
+    (command,) = [code for name, code in blocks(PAGE).items() if name == "conform"]
+    environ = inherited() | {"TURNWIRE_AGENT_AUTH": "service", "TURNWIRE_AGENT_TOKEN": TOKEN}
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            *shlex.split(command.replace("8765", str(port)).replace("\\\n", " ")),
+        ],
+        env=environ | {"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (passed,) = re.findall(r"it passes all (\d+) scenarios", PAGE)
+    (left,) = re.findall(r"Not applicable are (.+?)\.", PAGE, re.DOTALL)
+
+    assert f"\n{passed} passed, 0 failed, " in ran.stdout, ran.stdout + ran.stderr
+    not_applicable = re.findall(r"^- +([\w-]+)", ran.stdout, re.MULTILINE)
+    assert set(not_applicable) >= set(re.findall(r"`([\w-]+)`", left))
+    assert "Notes" not in ran.stdout
