@@ -23,7 +23,7 @@ SETTINGS: Final = {
 # Patience, not a promise: a client that hangs is told as such, one on a busy machine is not.
 JOB_MS: Final = 60_000
 CONVERSATIONS: Final[dict[str, list[Job]]] = {
-    "text": [{"send": "hello there"}, {"regenerate": True}],
+    "regenerated": [{"send": "what is 1+2?"}, {"regenerate": True}],
     "calculator": [{"send": "what is 12*7?"}, {"send": "divide 1 by 0"}],
     "resumed": [{"send": "what is 1+2?", "cut": 4}, {"reload": True}, {"resume": True}],
     "question": [{"send": "ask me: tea or coffee?", "answer": "tea"}],

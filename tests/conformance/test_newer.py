@@ -11,7 +11,7 @@ from conformance.clients import CLIENTS, FOLDER, Report, play
 from conformance.frameworks import HANDFUL
 from conformance.live import CONVERSATIONS
 from conformance.newer import compare, pinned_beside, summary, transcripts_otherwise
-from conformance.transcripts import read_at_once
+from conformance.transcripts import TRANSCRIPTS, read_at_once
 
 pytestmark = [pytest.mark.node, pytest.mark.sockets, pytest.mark.timeout(180)]
 
@@ -68,16 +68,18 @@ def test_what_npm_cannot_install_is_an_error_and_no_report(
     assert (shown.out, shown.err) == ("", "npm view: no such release\n")
 
 
-def test_the_report_says_what_was_tried(
+def test_the_report_says_what_was_tried_and_what_differs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    ran = {"ai": "7.0.200", newer.REACT: "4.0.200"}
+    tried = Report(client=ran, unhandled=[], late=False, jobs=[])
     monkeypatch.setattr(newer, "install", lambda *_: Path(OLD))
-    monkeypatch.setattr(newer, "TRANSCRIPTS", HANDFUL[:1])
-    monkeypatch.setattr(newer, "CONVERSATIONS", {"refused": CONVERSATIONS["refused"]})
+    monkeypatch.setattr(newer, "compare", lambda *_: ({}, {"refused": ["posts: 2, not 1"]}, tried))
 
-    assert newer.main("7.0.0") == 0
+    assert newer.main("7.0.200") == 1
     assert capsys.readouterr().out == (
-        f"ai 7.0.0 with @ai-sdk/react 4.0.0, beside {pinned_beside('7.0.0')}\n"
-        "Transcripts: 1 of 1 end the same\n"
-        "Conversations: 1 of 1 end the same\n"
+        f"ai 7.0.200 with @ai-sdk/react 4.0.200, beside {pinned_beside('7.0.200')}\n"
+        f"Transcripts: {len(TRANSCRIPTS)} of {len(TRANSCRIPTS)} end the same\n"
+        f"Conversations: {len(CONVERSATIONS) - 1} of {len(CONVERSATIONS)} end the same\n"
+        "  refused\n    posts: 2, not 1\n"
     )
