@@ -15,9 +15,7 @@ from gateway.needed import lacking
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "examples"
-SHOWN = re.compile(
-    r"(?:<!-- run: (.+?) -->\n)?```\{literalinclude\} examples/(\S+)\n(?::language: tsx\n)?```"
-)
+SHOWN = re.compile(r"(?:<!-- run: (.+?) -->\n)?```\{literalinclude\} examples/(\S+)\n```")
 EXAMPLES = SHOWN.findall((ROOT / "docs" / "examples.md").read_text(encoding="utf-8"))
 NOT_RUN_HERE = ["chat.tsx", "expo.tsx"]
 """The first one is run in a browser: tests/e2e/test_chat_example.py."""

@@ -10,7 +10,6 @@ from msgspec import Struct
 from turnwire_lab.bench.figures import Figure
 from turnwire_lab.bench.goals import (
     GOALS,
-    MET,
     PRICE_OF_FRAME,
     PRICE_OF_STREAM,
     PRICE_OF_TURN,
