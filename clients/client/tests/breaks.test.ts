@@ -78,6 +78,12 @@ test("a text that is another than before is an error, and not appended", async (
   await assert.rejects(all(await gateway.transport().sendMessages(prompt())), TurnChangedError);
 });
 
+test("so is a history that has less than was read", async () => {
+  gateway.replies.chat = [streams(begun("Hello"), "breaks")];
+  gateway.history = [user("m1", "Hello"), answered("turn-1", "Hel")];
+  await assert.rejects(all(await gateway.transport().sendMessages(prompt())), TurnChangedError);
+});
+
 test("the tries are bounded", async () => {
   gateway.replies.chat = [streams(begun("Hel"), "breaks")];
   gateway.replies.stream = [breaks];

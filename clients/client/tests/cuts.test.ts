@@ -111,6 +111,16 @@ test("the same chunks again, as from a turn log, bring nothing", () => {
   assert.deepEqual(feed(turn, LIVE.slice(0, -1).filter((chunk) => !("transient" in chunk))), []);
 });
 
+test("a question that was closed is not open again, though something before it is new", () => {
+  const turn = new Turn(false);
+  const [start, step] = LIVE as [UIMessageChunk, UIMessageChunk];
+  const calls: UIMessageChunk = { type: "tool-input-available", toolName: "look", input: {}, ...call };
+  const output: UIMessageChunk = { type: "tool-output-available", output: 1, ...call };
+  feed(turn, [start, step, calls, question("open"), question("resolved")]);
+
+  assert.deepEqual(feed(turn, [start, step, calls, output, question("open"), question("resolved")]), [output]);
+});
+
 test("the rest of it from the history", async () => {
   const whole = await built(LIVE);
   const { finish: _, ...metadata } = { finish: null, tokens: 3 };

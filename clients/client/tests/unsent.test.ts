@@ -104,6 +104,17 @@ test("it is known by its text where the agent keeps no ids, behind what stood be
   assert.deepEqual(ids(), []);
 });
 
+test("an older message with the same text is not it", async () => {
+  gateway.replies.chat = [breaks];
+  const { session, chat, ids } = page(memory());
+  chat.messages = [user("m0", "Hi"), answered("turn-0", "Hi")];
+  await chat.sendMessage(user("m1", "Hello")).catch(() => {});
+  gateway.history = [user("its-own", "Hello"), answered("its-answer", "Hi")];
+  await session.history();
+
+  assert.deepEqual(ids(), ["m1"]);
+});
+
 test("one that is in doubt is not sent: nobody says whether the agent has it", async () => {
   const storage = memory();
   gateway.replies.chat = [breaks];
