@@ -16,7 +16,7 @@ from deploy.parts import DEPLOY, ROOT, as_json, run, tool
 from gateway.needed import program
 from turnwire import __version__
 
-pytestmark = pytest.mark.timeout(600)  # two builds and four installations, on a busy machine
+pytestmark = pytest.mark.timeout(900)  # two builds and four installations, on a busy machine
 WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_client", "turnwire_lab")
 NPM_BILL: Final = ".npm.cdx.json"
 BILLS: Final = ("turnwire", "turnwire-agent", "turnwire-client")
@@ -36,7 +36,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool("cyclonedx-py")
     program("git")
     out = tmp_path_factory.mktemp("release") / "dist"
-    code, said, wrong = run(["env", "IMAGE=no", DEPLOY / "release.sh", out], within_s=600)
+    code, said, wrong = run(["env", "IMAGE=no", DEPLOY / "release.sh", out], within_s=900)
     assert code == 0, said + wrong
     return out
 
