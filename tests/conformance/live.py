@@ -13,12 +13,18 @@ from turnwire_lab.agents.v2.journal import Run
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway
 
+PATIENT: Final = {
+    # A busy machine is no overload, and its agent is slow: a refused answer or history would fail
+    # its client.
+    "TURNWIRE_LAG_S": "0",
+    "TURNWIRE_DIAL_S": "30",
+    "TURNWIRE_VERDICT_S": "30",
+}
 SETTINGS: Final = {
+    **PATIENT,
     "TURNWIRE_ON_DISCONNECT": "continue",
     # As many chats of one user at once as a test likes.
     "TURNWIRE_MAX_STREAMS_PER_USER": "0",
-    # A busy machine is no overload: a refused answer or history would fail its client.
-    "TURNWIRE_LAG_S": "0",
 }
 # Patience, not a promise: a client that hangs is told as such, one on a busy machine is not.
 JOB_MS: Final = 60_000

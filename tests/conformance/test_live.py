@@ -8,6 +8,7 @@ import jwt
 import pytest
 
 from conformance.clients import CLIENTS, Job, Message, Played, Report, play
+from conformance.live import PATIENT
 from conformance.verdict import OPEN_STATES, shown
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.gateway import Gateway
@@ -74,7 +75,7 @@ def aborted(heard: list[dict[str, Any]], client: str) -> bool:
 async def converse() -> Live:
     async with (
         ReferenceAgent() as agent,
-        Gateway(agent_url=agent.url, jwt_key=KEY, settings={"TURNWIRE_LAG_S": "0"}) as gateway,
+        Gateway(agent_url=agent.url, jwt_key=KEY, settings=PATIENT) as gateway,
     ):
         played = await asyncio.gather(
             *(asyncio.to_thread(play, client, jobs(client, gateway.url)) for client in CLIENTS)
