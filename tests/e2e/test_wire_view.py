@@ -12,6 +12,8 @@ from e2e.conftest import NewTalk
 from e2e.talking import WIDE, Talk
 
 SIZES: Final[list[ViewportSize]] = [WIDE, {"width": 390, "height": 800}]
+CUT: Final = """all => all.filter((it) => it.scrollWidth > it.clientWidth)
+    .map((it) => it.textContent)"""
 TWICE: Final = "This agent sends each word twice"
 
 
@@ -26,11 +28,8 @@ async def test_the_names_of_frames_are_whole(new_talk: NewTalk, size: ViewportSi
         await talk.page.get_by_role("button", name="Wire").click()
     await talk.ask_and_wait("what is 12*7?")
     names = wire(talk).locator(".rows .kind")
-    cut = (
-        """all => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.textContent)"""
-    )
     assert await names.count() > 40
-    assert await names.evaluate_all(cut) == []
+    assert await names.evaluate_all(CUT) == []
     await expect(wire(talk).get_by_text(TWICE)).to_contain_text("The client gets it once.")
     assert await violations(talk.page) == []
 
@@ -51,6 +50,7 @@ async def test_a_flood_too_large_to_match_is_called_that(new_talk: NewTalk) -> N
 
     async def flooded(route: Route) -> None:
         rows = [
+            ("frame", "message.part.tool-input-delta"),
             ("chunk", "text-delta"),
             ("note", "the gateway hung up"),
             ("request", "no gateway there"),
@@ -64,7 +64,8 @@ async def test_a_flood_too_large_to_match_is_called_that(new_talk: NewTalk) -> N
     await talk.reload()
     await expect(wire(talk).locator(".median")).to_have_text("frame to chunk: too many to match")
     lanes = wire(talk).locator(".rows .lane")
-    await expect(lanes).to_have_text(["to client", "to client", "to client"])
+    await expect(lanes).to_have_text(["from agent", "to client", "to client", "to client"])
+    assert await wire(talk).locator(".rows .kind").evaluate_all(CUT) == []
     await expect(wire(talk).get_by_text(TWICE)).to_have_count(0)
 
 
