@@ -14,7 +14,9 @@ from turnwire.core.bounds import HandedOn, keep
 OWN = (
     "turnwire.cli",  # a person's own files
     "turnwire.doctor",
+    "turnwire.conform.scenarios",  # what our own core wrote
     "turnwire.core.recording.recorder",
+    "turnwire.core.recording.input_lines",
     "turnwire.core.recording.recorded_answers",  # what a recording has, redacted
     "turnwire.core.recording.replay",
     "turnwire.core.recording.drift",  # a copy, looked at and not kept
