@@ -151,6 +151,14 @@ test("a message that goes on is known: only what follows is new", async () => {
   assert.deepEqual(feed(turn, [rest[0] as UIMessageChunk, ...again]), [{ type: "finish-step" }, { type: "start-step" }, ...said("t1", "Two").slice(0, 2)]);
 });
 
+test("where approvals are native, the history's questions about them are left out", () => {
+  const data = { questionId: "q1", kind: "approval", state: "expired" };
+  const kept: UIMessage = { id: "turn-1", role: "assistant", parts: [{ type: "data-question", id: "q1", data }] };
+
+  assert.deepEqual([...chunksOf(kept, true)], []);
+  assert.equal([...chunksOf(kept, false)].length, 1);
+});
+
 /** Without what a history does not keep: ids of blocks. */
 function named({ parts }: UIMessage): unknown[] {
   return parts.map(({ ...part }) => ("id" in part && part.type !== "data-question" ? { ...part, id: undefined } : part));
