@@ -7,7 +7,7 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from docs.wire_page import blocks
 from gateway.clients import chunks, is_whole, outline, said
 from gateway.reading import App, question_id, turn_id
 from gateway.running import Gateway
-from gateway.waiting import until
+from gateway.waiting import closed, until
 from turnwire_lab.process import free_port, inherited
 
 pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
@@ -48,9 +48,11 @@ def port() -> Iterator[int]:
 
 
 @pytest.fixture
-async def url(port: int) -> str:
+async def url(port: int) -> AsyncIterator[str]:
+    """The same, in its gateway's settings. A gateway's goodbye to it is waited for."""
     await until(lambda: listens(port))
-    return f"ws://127.0.0.1:{port}/{{session_id}}"
+    yield f"ws://127.0.0.1:{port}/{{session_id}}"
+    await closed(port)
 
 
 async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
