@@ -129,6 +129,15 @@ def test_a_value_that_waits_comes_with_the_next_keepalive() -> None:
     assert [*turn.feed(KEEPALIVE)] == []
 
 
+def test_the_keepalive_that_a_stream_begins_with_says_nothing_of_what_it_has_brought() -> None:
+    turn = cut_after(data(1, id="d"), data(2, id="d"))
+    turn.connect()
+
+    begun = KEEPALIVE + records(START)
+    assert [*turn.feed(begun + KEEPALIVE + records(data(1, id="d"), data(2, id="d")))] == []
+    assert [*turn.feed(KEEPALIVE)] == []
+
+
 def test_a_value_that_waits_comes_before_the_end() -> None:
     turn = cut_after(data(1, id="d"))
 

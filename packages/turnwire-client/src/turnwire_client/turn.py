@@ -40,6 +40,8 @@ class Turn:
         self._former = UIMessage("", "assistant")
         """The message as of the last connection, until this one has as much."""
         self._is_behind = False
+        self._has_brought = False
+        """Whether this connection has brought anything of the turn."""
         self._verdict: End | None = None
         """How the turn ended, as this stream says."""
         self.message_id: str | None = None
@@ -60,6 +62,7 @@ class Turn:
         """Begin to read another response. It brings the turn from its start."""
         self._former, self._is_behind = self.message, self._seen.news > 0
         self._stream, self._building, self._verdict = EventStream(self._limits), Building(), None
+        self._has_brought = False
         self._seen.rewind()
 
     def feed(self, data: bytes) -> Iterator[Event]:
@@ -74,7 +77,8 @@ class Turn:
             if self.end is not None:
                 return
             if item == KEEPALIVE:
-                yield from self._events(self._seen.caught_up())
+                if self._has_brought:  # a response begins with one
+                    yield from self._events(self._seen.caught_up())
             elif item == DONE:
                 yield from self.cut()
             elif (chunk := read_chunk(item)) is not None:
@@ -118,7 +122,7 @@ class Turn:
                 self._verdict = chunk
                 return []
             case _:
-                pass
+                self._has_brought = True
         self._building.take(chunk)
         try:
             return self._events(self._seen.new(chunk))
