@@ -19,6 +19,15 @@ from upgrade.older import Version, environ, ran
 pytestmark = pytest.mark.sockets
 
 METHODS: Final = ("delete", "get", "post", "put")
+CODES: Final = """\
+from turnwire.errors import TurnwireError
+kinds = [TurnwireError]
+for kind in kinds:
+    kinds += kind.__subclasses__()
+    if hasattr(kind, "code"):
+        print(kind.status, kind.code)
+"""
+"""The status and the code of each error that a client may get."""
 
 
 @dataclass
@@ -115,12 +124,23 @@ def test_no_route_parameter_or_status_is_gone(both: Both) -> None:
         now = both.ours.routes[place]
         assert before["responses"].keys() <= now["responses"].keys(), place
         assert parameters(before) - parameters(now) == set(), place
-        new = {each["name"] for each in now.get("parameters", []) if each.get("required")}
-        assert new <= {name for name, _ in parameters(before)}, f"{place} demands more"
+        assert demanded(now) <= demanded(before), f"{place} demands more"
 
 
 def parameters(operation: Any) -> set[tuple[str, str]]:
     return {(each["name"], each["in"]) for each in operation.get("parameters", [])}
+
+
+def demanded(operation: Any) -> set[str]:
+    return {each["name"] for each in operation.get("parameters", []) if each.get("required")}
+
+
+def test_no_code_of_an_error_is_gone(older: Path, tmp_path: Path) -> None:
+    before, now = (ran(("-c", CODES), environ({}, folder), tmp_path) for folder in (older, None))
+
+    assert (before[0], now[0]) == (0, 0)
+    assert "409 conflict" in before[1]
+    assert set(before[1].splitlines()) <= set(now[1].splitlines())
 
 
 def test_no_header_of_a_stream_is_gone(both: Both) -> None:
