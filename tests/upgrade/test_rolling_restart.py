@@ -1,6 +1,5 @@
 """Gateways of an older version are replaced one after the other, and brought back, under load."""
 
-import asyncio
 import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -101,14 +100,15 @@ async def _asked_until_restarted(agent: ReferenceAgent, folder: Path | None) -> 
     """Ask for a question of the agent, and stop the gateway. Returns what the client got."""
     async with Version(settings(agent.url), folder) as gateway, new_client() as client:
         url = f"{gateway.url}/api/sessions/s1/chat"
-        asking = asyncio.create_task(client.post(url, json=ask(QUESTION), headers=bearer()))
-        await until(lambda: [run for run in agent.journal.of("s1") if run.began])
-        gateway.signal(signal.SIGTERM)
-        response = await asking
+        async with client.stream("POST", url, json=ask(QUESTION), headers=bearer()) as response:
+            chat = Chat(response)
+            await chat.sees("data-question")
+            gateway.signal(signal.SIGTERM)
+            body = await chat.end()
         assert await gateway.ended() == -signal.SIGTERM
-    assert is_whole(response.text)
-    assert errors(response.text) == [RESTARTING]
-    return response.text
+    assert is_whole(body)
+    assert errors(body) == [RESTARTING]
+    return body
 
 
 def _question(body: str) -> str:
