@@ -14,6 +14,7 @@ import type { Limits } from "./options.js";
 import type { Place } from "./place.js";
 import { answerIn } from "./replay.js";
 import { Retries, type Waiting } from "./retries.js";
+import { either } from "./signals.js";
 import { OtherTurn, Turn } from "./turn.js";
 
 /** A request that is answered so may work a moment later: a gateway restarts, for example. */
@@ -52,6 +53,8 @@ type Step = UIMessageChunk | "opened" | "nothing";
 
 export class Follow {
   readonly turn: Turn;
+  /** Whether a response is read now: the gateway has the turn, and it runs or waits. */
+  isOpen = false;
   readonly #cut = new AbortController();
   readonly #retries: Retries;
   #failure = new TurnwireError("connection_lost", "The connection broke, and every retry failed");
@@ -117,6 +120,7 @@ export class Follow {
     const { news } = turn;
     turn.connect();
     around.report("open");
+    this.isOpen = true;
     try {
       for await (const item of itemsOf(response, around.limits.silenceMs, around.network, this.#cut.signal)) {
         yield* this.#passed(turn.take(item));
@@ -126,6 +130,7 @@ export class Follow {
       if (error instanceof OtherTurn) return false;
       throw error;
     } finally {
+      this.isOpen = false;
       if (turn.news > news) this.#retries.broughtNews();
     }
     return true;
@@ -190,9 +195,9 @@ export class Follow {
     const { limits } = this.around;
     for (;;) {
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), limits.replyMs);
+      const timer = setTimeout(() => late.abort(new DOMException("No answer", "TimeoutError")), limits.replyMs);
       try {
-        return await ask(AbortSignal.any([late.signal, this.#cut.signal]));
+        return await ask(either(late.signal, this.#cut.signal));
       } catch (error) {
         if (this.#cut.signal.aborted) throw aborted();
         await this.#retries.wait(this.#mayWorkLater(error));

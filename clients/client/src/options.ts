@@ -13,6 +13,8 @@ export interface TransportOptions {
   /** The session, or a function that gives it for the id of a chat; the id of the chat itself if not stated. */
   sessionId?: string | ((chatId: string) => string);
   token?: Token;
+  /** Whose prompts these are, where several people use one browser: those of another are not shown. */
+  user?: string;
   /** Instead of the global one. */
   fetch?: typeof fetch;
   /** What the gateway does with the turn when this client is gone, where it allows the choice. */

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 
 import { refusalOf, TurnwireError } from "./errors.js";
 import type { Limits, TransportOptions } from "./options.js";
+import { either } from "./signals.js";
 import type { Tokens } from "./tokens.js";
 
 /** What a stop did. `reason`: `canceled`, `end_turn`, `error`, `idle` or `no_verdict`. */
@@ -24,6 +25,8 @@ export interface Page {
 
 export class Place {
   readonly #base: string;
+  /** No other session has it, at another gateway or of another user. */
+  readonly name: string;
 
   constructor(
     readonly sessionId: string,
@@ -32,6 +35,7 @@ export class Place {
     private readonly limits: Limits,
   ) {
     const url = (options.url ?? "").replace(/\/+$/, "");
+    this.name = [url, options.user ?? "", sessionId].map(encodeURIComponent).join(":");
     this.#base = `${url}/api/sessions/${encodeURIComponent(sessionId)}`;
   }
 
@@ -82,7 +86,7 @@ export class Place {
 
   #patience(signal?: AbortSignal): AbortSignal {
     const late = AbortSignal.timeout(this.limits.replyMs);
-    return signal === undefined ? late : AbortSignal.any([late, signal]);
+    return signal === undefined ? late : either(late, signal);
   }
 
   #send(route: string, query: Record<string, string>, init: RequestInit, more?: HeadersInit): Promise<Response> {

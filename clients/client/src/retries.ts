@@ -9,6 +9,8 @@ export type Waiting = "reconnecting" | "offline";
 /** Counts the tries since the last one that brought something new. */
 export class Retries {
   #made = 0;
+  /** Whether the network was waited for in vain: a browser that is wrong about it is not believed for ever. */
+  #isPatient = true;
 
   constructor(
     private readonly limits: Limits,
@@ -20,7 +22,7 @@ export class Retries {
   /** Wait before the next try. Throws `failure` if none is left, and an `AbortError` if the stream was left meanwhile. */
   async wait(failure: Error): Promise<void> {
     if (this.signal.aborted) throw aborted();
-    if (!this.network.isOnline()) await this.#offline();
+    if (this.#isPatient && !this.network.isOnline()) await this.#offline();
     this.report("reconnecting");
     const { waitsMs } = this.limits;
     const longest = Math.max(0, ...waitsMs);
@@ -41,7 +43,8 @@ export class Retries {
   /** Without a network no try counts, and none is made. */
   async #offline(): Promise<void> {
     this.report("offline");
-    if (await rest(this.limits.offlineMs, this.network, this.signal)) this.#made = 0;
+    this.#isPatient = await rest(this.limits.offlineMs, this.network, this.signal);
+    if (this.#isPatient) this.#made = 0;
     if (this.signal.aborted) throw aborted();
   }
 }

@@ -19,7 +19,7 @@ export class TurnwireSession {
     storage: StoragePort | null,
     changed: () => void,
   ) {
-    this.unsent = new Unsent(storage, `turnwire:unsent:${place.sessionId}`, changed);
+    this.unsent = new Unsent(storage, `turnwire:unsent:${place.name}`, changed);
   }
 
   get id(): string {
@@ -80,7 +80,7 @@ export interface ChatPort {
 export async function sendAgain(session: TurnwireSession, chat: ChatPort, id: string): Promise<boolean> {
   const history = await session.history();
   if (history !== null && !session.unsent.has(id)) {
-    chat.messages = history;
+    chat.messages = [...history, ...chat.messages.filter((each) => session.unsent.has(each.id))];
     return false;
   }
   const prompt = session.unsent.take(id);

@@ -17,13 +17,32 @@ export class Tokens {
   async fetch(url: string, init: RequestInit): Promise<Response> {
     if (this.token === undefined) return this.send(url, init);
     const used = (this.#current ??= this.#ask(false));
-    const response = await this.send(url, withToken(init, await used));
+    const response = await this.send(url, withToken(init, await this.#within(used, init.signal)));
     if (response.status !== 401 || typeof this.token === "string") return response;
     // Another request may have asked already.
     if (this.#current === used) this.#current = this.#ask(true);
     const fresh = (this.#current ??= this.#ask(true));
     await response.body?.cancel().catch(() => {});
-    return this.send(url, withToken(init, await fresh));
+    return this.send(url, withToken(init, await this.#within(fresh, init.signal)));
+  }
+
+  /** The next request asks again: another user may be there. */
+  forget(): void {
+    this.#current = null;
+  }
+
+  /** Wait for no longer than the request itself may take. */
+  #within(asked: Promise<string>, signal: AbortSignal | null | undefined): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const left = () => {
+        // A function that never answers is asked again by the next request.
+        if (signal?.reason?.name === "TimeoutError" && this.#current === asked) this.#current = null;
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", left);
+      void asked.then(resolve, reject).then(() => signal?.removeEventListener("abort", left));
+      if (signal?.aborted === true) left();
+    });
   }
 
   #ask(refresh: boolean): Promise<string> {

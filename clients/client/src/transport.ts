@@ -1,7 +1,7 @@
 // The transport of `useChat`: `ai` 5, 6 and 7 call the same two methods.
 import type { ChatTransport, UIMessage } from "ai";
 
-import { TurnwireError } from "./errors.js";
+import { aborted, TurnwireError } from "./errors.js";
 import { type Asked, Follow } from "./follow.js";
 import { BROWSER } from "./network.js";
 import { type Limits, LIMITS, type StoragePort, type TransportOptions } from "./options.js";
@@ -81,6 +81,10 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     };
     // The agent takes the next prompt when the last turn is over.
     if (this.#stops.size > 0) await this.settled();
+    if (prompt.abortSignal?.aborted === true) {
+      if (isNew) unsent.release(last.id, null);
+      throw aborted();
+    }
     const asked: Asked = { chatId, headers, body, prompt: isNew ? last : undefined, continued: isUser ? undefined : last };
     return (await this.#open(prompt, asked)) as Chunks;
   };
@@ -92,6 +96,11 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   /** Until every stop that is under way is over. */
   async settled(): Promise<void> {
     await Promise.all(this.#stops);
+  }
+
+  /** The next request asks for a token anew: another user has signed in. */
+  forgetToken(): void {
+    this.#tokens.forget();
   }
 
   /** Hang up on all streams, and stop no turn: a page, or a part of it, goes away. */
@@ -146,17 +155,22 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     this.#stops.add(stop);
   }
 
-  async #stopTurn(session: TurnwireSession, { turn }: Follow, steps: ReturnType<Follow["run"]>): Promise<void> {
+  async #stopTurn(session: TurnwireSession, follow: Follow, steps: ReturnType<Follow["run"]>): Promise<void> {
+    const { turn } = follow;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, this.#limits.stopMs, null)));
-    // Without its id, another turn may be stopped.
-    while (turn.messageId === undefined) {
-      const step = await Promise.race([steps.next(), late]);
-      if (step === null || step.done === true) break;
+    try {
+      // Without its id, another turn may be stopped.
+      while (turn.messageId === undefined) {
+        const step = await Promise.race([steps.next(), late]);
+        if (step === null) break;
+        if (step.done === true) return;
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    clearTimeout(timer);
-    // A prompt that waits behind another turn is not begun where its client hangs up.
-    if (turn.messageId !== undefined || !turn.isQueued) await session.stop(turn.messageId);
+    // A prompt that waits behind another turn is not begun where its client hangs up; nor is one that never got there.
+    if (turn.messageId !== undefined || (follow.isOpen && !turn.isQueued)) await session.stop(turn.messageId);
   }
 }
 

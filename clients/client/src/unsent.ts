@@ -23,6 +23,8 @@ export class Unsent {
   /** What no storage took: there is none, or it is full. */
   #memory: UnsentPrompt[] = [];
   #shown: readonly UnsentPrompt[] = [];
+  /** What `#shown` was read from. It is asked for with every chunk that is shown, and may have files in it. */
+  #source: { text: string | null; memory: readonly UnsentPrompt[] } | null = null;
 
   constructor(
     private readonly storage: StoragePort | null,
@@ -32,7 +34,10 @@ export class Unsent {
 
   /** The oldest is the first. The same array until something changes. */
   list = (): readonly UnsentPrompt[] => {
-    const found = this.#read();
+    const text = this.#text();
+    if (this.#source?.text === text && this.#source.memory === this.#memory) return this.#shown;
+    this.#source = { text, memory: this.#memory };
+    const found = this.#read(text);
     if (JSON.stringify(found) !== JSON.stringify(this.#shown)) this.#shown = found;
     return this.#shown;
   };
@@ -64,7 +69,10 @@ export class Unsent {
   /** Take one, to send it; null if it is not there, or is being sent, by this page or by another. */
   take(id: string): UnsentPrompt | null {
     const found = this.#read().find(({ message }) => message.id === id);
-    if (found === undefined || found.until > Date.now()) return null;
+    if (found === undefined) return null;
+    const ms = found.until - Date.now();
+    // More than that is a clock that was set back.
+    if (ms > 0 && ms <= SENDING_MS) return null;
     this.remove(id);
     return found;
   }
@@ -77,13 +85,20 @@ export class Unsent {
     return this.list();
   }
 
-  #read(): UnsentPrompt[] {
+  #text(): string | null {
     try {
-      const text = this.storage?.getItem(this.key) ?? null;
+      return this.storage?.getItem(this.key) ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  #read(text = this.#text()): UnsentPrompt[] {
+    try {
       const stored: unknown = text === null ? [] : JSON.parse(text);
       if (Array.isArray(stored)) return [...stored.filter(isPrompt), ...this.#memory];
     } catch {
-      // A storage that cannot be read is none.
+      // What cannot be read is not there.
     }
     return [...this.#memory];
   }
@@ -92,14 +107,32 @@ export class Unsent {
     this.#memory = [];
     try {
       if (this.storage === null) this.#memory = prompts;
-      else if (prompts.length === 0) this.storage.removeItem(this.key);
-      else this.storage.setItem(this.key, JSON.stringify(prompts));
+      else this.#store(this.storage, prompts);
     } catch {
       // What the storage still has would be there twice.
-      this.#memory = prompts;
       this.#forget();
+      this.#memory = this.#withoutStored(prompts);
     }
     this.changed();
+  }
+
+  #store(storage: StoragePort, prompts: readonly UnsentPrompt[]): void {
+    if (prompts.length === 0) storage.removeItem(this.key);
+    else storage.setItem(this.key, JSON.stringify(prompts));
+  }
+
+  /** Store those for which there is room: a large one does not take the others with it when its page goes. */
+  #withoutStored(prompts: readonly UnsentPrompt[]): UnsentPrompt[] {
+    const stored: UnsentPrompt[] = [];
+    return prompts.filter((prompt) => {
+      try {
+        if (this.storage !== null) this.#store(this.storage, [...stored, prompt]);
+        stored.push(prompt);
+        return false;
+      } catch {
+        return true;
+      }
+    });
   }
 
   #forget(): void {

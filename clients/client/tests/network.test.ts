@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
 import type { Network } from "../src/index.js";
-import { all, begun, ended, prompt, QUICK, Scripted, streams } from "./scripted.js";
+import { all, begun, breaks, ended, prompt, QUICK, Scripted, streams } from "./scripted.js";
 import { until } from "./stage.js";
 
 class Wire implements Network {
@@ -59,6 +59,17 @@ test("the wait for a network is bounded", async () => {
   const transport = gateway.transport({ network, limits: { ...QUICK, offlineMs: 20 } });
 
   assert.deepEqual((await all(await transport.sendMessages(prompt()))).at(-1), { type: "finish" });
+});
+
+test("it is waited for once, and not before each try", async () => {
+  gateway.replies.chat = gateway.replies.stream = gateway.replies.messages = [breaks];
+  network.online = false;
+  const transport = gateway.transport({ network, limits: { ...QUICK, offlineMs: 20 } });
+  const lines: string[] = [];
+  transport.subscribe(() => lines.push(transport.getState().line));
+  await assert.rejects(all(await transport.sendMessages(prompt())), { code: "connection_lost" });
+
+  assert.equal(lines.filter((line) => line === "offline").length, 1);
 });
 
 test("a stream that was open when the network came back is read anew: it may hang", async () => {

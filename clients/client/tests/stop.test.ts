@@ -74,6 +74,23 @@ test("where it does not come, what runs is stopped; but not while the prompt wai
   }
 });
 
+test("where the turn ends before it has an id, or the gateway does not answer, nothing is stopped: another turn may run", async () => {
+  const error = [{ type: "start" }, { type: "error", errorText: "Connection failed" }, { type: "finish" }] as const;
+  for (const reply of [streams(error), () => {}]) {
+    gateway.replies.chat = [reply];
+    const { length } = gateway.asked;
+    const transport = gateway.transport();
+    const user = new AbortController();
+    const sent = transport.sendMessages(prompt(undefined, user.signal)).catch(() => {});
+    await until(() => gateway.asked.length > length);
+    // With the first reply the stream is open.
+    await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 50))]);
+    user.abort();
+    await transport.settled();
+    assert.deepEqual(stops(), []);
+  }
+});
+
 test("the next prompt waits until the stop is over", async () => {
   gateway.replies.chat = [streams(begun("Hel"), "stays"), streams([...begun("Hello", "turn-2"), ...ended("turn-2")])];
   gateway.replies.stop = [(response) => setTimeout(json, 100, response, 200, { stopped: true })];

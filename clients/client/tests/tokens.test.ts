@@ -84,3 +84,24 @@ test("a function that fails is asked again by the next request", async () => {
 
   assert.deepEqual(await transport.session().history(), []);
 });
+
+test("a function that never answers holds a request for as long as it may take, and is asked again", async () => {
+  let isStuck = true;
+  const token = () => (isStuck ? new Promise<string>(() => {}) : "t1");
+  const session = gateway.transport({ token, limits: { replyMs: 20 } }).session();
+  await assert.rejects(session.history(), { name: "TimeoutError" });
+  isStuck = false;
+
+  assert.deepEqual(await session.history(), []);
+});
+
+test("after another user has signed in, the token of the former one is not sent", async () => {
+  const { asked, token } = counted();
+  const transport = gateway.transport({ token });
+  await transport.session().history();
+  transport.forgetToken();
+  await transport.session().history();
+
+  assert.deepEqual(asked, [false, false]);
+  assert.deepEqual(sent(), ["Bearer t1", "Bearer t2"]);
+});

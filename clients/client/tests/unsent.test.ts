@@ -4,8 +4,8 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import type { UIMessage } from "ai";
 
-import { sendAgain, type StoragePort } from "../src/index.js";
-import { all, answered, begun, breaks, ended, prompt, refuses, Scripted, streams, user } from "./scripted.js";
+import { sendAgain, type StoragePort, type TransportOptions } from "../src/index.js";
+import { all, answered, begun, breaks, ended, json, prompt, refuses, Scripted, streams, user } from "./scripted.js";
 
 let gateway: Scripted;
 beforeEach(async () => {
@@ -45,7 +45,7 @@ test("a prompt is kept until its turn begins", async () => {
   gateway.replies.chat = [streams(WHOLE)];
   const transport = gateway.transport({ storage });
   const stream = await transport.sendMessages(prompt());
-  assert.deepEqual([...storage.all.keys()], ["turnwire:unsent:s1"]);
+  assert.deepEqual([...storage.all.keys()], [`turnwire:unsent:${encodeURIComponent(gateway.url)}::s1`]);
   await all(stream);
 
   assert.deepEqual([...storage.all.keys()], []);
@@ -149,4 +149,79 @@ test("what is kept is bounded, and what another program wrote there is ignored",
 
   assert.equal(ids().length, 50);
   assert.equal(ids().at(-1), "m59");
+});
+
+test("what another user of the browser wrote is not shown, nor what was meant for another gateway", () => {
+  const storage = memory();
+  const list = (options: TransportOptions) => gateway.transport({ storage, ...options }).session().unsent;
+  list({ user: "ann" }).keep([user("m1", "Hello")]);
+
+  assert.deepEqual(list({ user: "ann" }).list().map(({ message }) => message.id), ["m1"]);
+  for (const other of [{}, { user: "bob" }, { user: "ann", url: "https://other.example" }, { user: "ann", sessionId: "s2" }]) {
+    assert.deepEqual(list(other).list(), [], JSON.stringify(other));
+  }
+});
+
+test("a prompt for which there is no room leaves the others in the storage", () => {
+  const storage = memory();
+  const roomy = storage.setItem;
+  storage.setItem = (key, value) => {
+    if (value.length > 2_000) throw new Error("QuotaExceededError");
+    roomy(key, value);
+  };
+  const { session, ids } = page(storage);
+  for (const [id, words] of [["m1", "Hi"], ["m2", "x".repeat(3_000)], ["m3", "Hello"]] as const) session.unsent.keep([user(id, words)]);
+  assert.deepEqual(ids().toSorted(), ["m1", "m2", "m3"]);
+
+  // Its page is gone.
+  assert.deepEqual(page(storage).ids(), ["m1", "m3"]);
+});
+
+test("one that a page has for itself is there again when the clock was set back", () => {
+  const storage = memory();
+  const { session } = page(storage);
+  session.unsent.keep([user("m1", "Hello")]);
+  assert.equal(session.unsent.take("m1"), null);
+  const [key = ""] = storage.all.keys();
+  storage.all.set(key, storage.all.get(key)?.replace(/"until":\d+/, `"until":${Date.now() + 3_600_000}`) ?? "");
+
+  assert.equal(session.unsent.take("m1")?.message.id, "m1");
+});
+
+test("what has not changed is not read anew", (context) => {
+  const { session } = page(memory());
+  session.unsent.keep([user("m1", "Hello")]);
+  const list = session.unsent.list();
+  const { parse } = JSON;
+  context.after(() => (JSON.parse = parse));
+  let times = 0;
+  JSON.parse = (...text) => (times++, parse(...text));
+
+  assert.equal(session.unsent.list(), list);
+  assert.equal(times, 0);
+});
+
+test("the others stay in the chat when one of them is found in the history", async () => {
+  gateway.replies.chat = [breaks];
+  const { session, chat } = page(memory());
+  for (const id of ["m1", "m2"]) await chat.sendMessage(user(id, `Hello ${id}`)).catch(() => {});
+  gateway.history = [user("m1", "Hello m1")];
+
+  assert.equal(await sendAgain(session, chat, "m1"), false);
+  assert.deepEqual(chat.messages.map(({ id }) => id), ["m1", "m2"]);
+});
+
+test("one that is stopped while it waits for another stop can be sent again at once", async () => {
+  gateway.replies.chat = [streams(begun("Hel"), "stays"), streams(WHOLE)];
+  gateway.replies.stop = [(response) => setTimeout(json, 50, response, 200, { stopped: true })];
+  const transport = gateway.transport();
+  const [first, second] = [new AbortController(), new AbortController()];
+  await (await transport.sendMessages(prompt(user("m1", "Hello"), first.signal))).getReader().read();
+  first.abort();
+  const sent = transport.sendMessages(prompt(user("m2", "More"), second.signal));
+  second.abort();
+  await assert.rejects(sent, { name: "AbortError" });
+
+  assert.equal(gateway.times("chat"), 1);
+  assert.equal(transport.session().unsent.take("m2")?.message.id, "m2");
 });
