@@ -2,7 +2,8 @@
 
 msgspec makes a `Struct` ready when it is first read. If two threads come first at once, the process
 ends with a segmentation fault (0.22.0). So a function reads no `Struct` that its module did not
-give to a decoder.
+give to a decoder. It reads no shape that its caller chooses, either: such a one is not ready, or a
+decoder would do.
 """
 
 import ast
@@ -19,6 +20,11 @@ SOURCES: Final = (
     ROOT / "packages/turnwire-client/src",
 )
 NO_STRUCT: Final = {"Raw"}
+CHOSEN: Final = {
+    "packages/turnwire-agent/src/turnwire_agent/setting_errors.py": ["kind"],
+    "src/turnwire/config/environ.py": ["hint"],
+}
+"""Shapes that a caller chooses. Settings are read at the start, in one thread."""
 
 
 def shape_read(call: ast.Call) -> ast.expr | None:
@@ -27,7 +33,8 @@ def shape_read(call: ast.Call) -> ast.expr | None:
         case ast.Attribute(attr="decode"):
             return next((each.value for each in call.keywords if each.arg == "type"), None)
         case ast.Attribute(value=ast.Name(id="msgspec"), attr="convert"):
-            return call.args[1]
+            named = (each.value for each in call.keywords if each.arg == "type")
+            return call.args[1] if len(call.args) > 1 else next(named)
         case _:
             return None
 
@@ -38,6 +45,14 @@ def classes(shape: ast.expr) -> Iterator[str]:
         name = getattr(node, "attr", getattr(node, "id", ""))
         if name.lstrip("_")[:1].isupper() and name not in NO_STRUCT | {"Any"}:
             yield name
+
+
+def chosen(shape: ast.expr, tree: ast.Module) -> Iterator[str]:
+    """Names of parameters in it."""
+    parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    for node in ast.walk(shape):
+        if isinstance(node, ast.Name) and node.id in parameters:
+            yield node.id
 
 
 def late(source: str) -> list[str]:
@@ -51,7 +66,8 @@ def late(source: str) -> list[str]:
         for name in classes(call)
     }
     shapes = [shape for call in calls if (shape := shape_read(call)) is not None]
-    return sorted({name for shape in shapes for name in classes(shape)} - ready)
+    of_callers = {name for shape in shapes for name in chosen(shape, tree)}
+    return sorted({name for shape in shapes for name in classes(shape)} - ready | of_callers)
 
 
 def test_every_shape_is_ready_before_a_thread_can_read_it() -> None:
@@ -62,7 +78,7 @@ def test_every_shape_is_ready_before_a_thread_can_read_it() -> None:
         if (names := late(path.read_text(encoding="utf-8")))
     }
 
-    assert found == {}
+    assert found == CHOSEN
 
 
 @pytest.mark.parametrize(
@@ -71,6 +87,8 @@ def test_every_shape_is_ready_before_a_thread_can_read_it() -> None:
         ("def f(b): return msgspec.json.decode(b, type=_Pair)", ["_Pair"]),
         ("def f(b): return msgspec.json.decode(b, type=list[frames.Init])", ["Init"]),
         ("def f(v): return msgspec.convert(v, Question, strict=False)", ["Question"]),
+        ("def f(v): return msgspec.convert(v, type=Question)", ["Question"]),
+        ("def f(b, shape): return msgspec.json.decode(b, type=shape)", ["shape"]),
         ("msgspec.json.Decoder(Question)\ndef f(v): return msgspec.convert(v, Question)", []),
         ("def f(b): return msgspec.json.decode(b, type=dict[str, Raw])", []),
         ("def f(b): return b.decode()", []),

@@ -74,6 +74,11 @@ class _AnswerBody(Struct, rename="camel"):
     approval_id: Annotated[str, Meta(min_length=1, max_length=APPROVAL_ID_MAX)] | None = None
 
 
+# Made once: a `Struct` that two threads read for the first time at once ends the process.
+_stop_body = msgspec.json.Decoder(_StopBody).decode
+_answer_body = msgspec.json.Decoder(_AnswerBody).decode
+
+
 class _StopReply(Struct, rename="camel"):
     stopped: bool
     turn_id: str | None
@@ -182,9 +187,13 @@ class OperationEndpoint(Endpoint):
         return accepted(result)
 
     async def read(
-        self, context: RequestContext, holder: Holder, receive: Receive, shape: type[Body]
+        self,
+        context: RequestContext,
+        holder: Holder,
+        receive: Receive,
+        decode: Callable[[bytes], Body],
     ) -> Body:
-        """Read a small body of this shape. A request without a body counts as `{}`.
+        """Read and decode a small body. A request without a body counts as `{}`.
 
         Raises:
             RequestRefused: the body has another shape, or is not declared as JSON.
@@ -195,7 +204,7 @@ class OperationEndpoint(Endpoint):
         body = b"" if is_empty else await request.body(receive, BODY_BYTES, holder)
         reserve(holder, 0)  # the body is complete, and small
         try:
-            return msgspec.json.decode(body or b"{}", type=shape)
+            return decode(body or b"{}")
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
             raise BadRequest("The body is not valid JSON, or has not the right fields") from exc
 
@@ -245,7 +254,7 @@ class StopTurn(OperationEndpoint):
     async def respond(
         self, context: RequestContext, holder: Holder, receive: Receive, send: Send
     ) -> None:
-        body = await self.read(context, holder, receive, _StopBody)
+        body = await self.read(context, holder, receive, _stop_body)
         channel = self.channel(context, context.request.query.get("chatId"))
         if self.turn_log is None:
             receipt = await self._stop(context, holder, channel, body.turn_id)
@@ -283,7 +292,7 @@ class AnswerQuestion(OperationEndpoint):
     async def respond(
         self, context: RequestContext, holder: Holder, receive: Receive, send: Send
     ) -> None:
-        body = await self.read(context, holder, receive, _AnswerBody)
+        body = await self.read(context, holder, receive, _answer_body)
         self._check(body.answer)
         settings = self.app_context.settings
         channel = self.channel(context, context.request.query.get("chatId"))
