@@ -96,7 +96,7 @@ async def test_an_upgrade_and_its_rollback_cost_no_turn(older: Path, tmp_path: P
     assert load.resumed["200"] > 0
 
 
-async def _asked_until_restarted(agent: ReferenceAgent, folder: Path | None) -> str:
+async def _asked_until_restarted(agent: ReferenceAgent, folder: Path | None) -> bytes:
     """Ask for a question of the agent, and stop the gateway. Returns what the client got."""
     async with Version(settings(agent.url), folder) as gateway, new_client() as client:
         url = f"{gateway.url}/api/sessions/s1/chat"
@@ -111,7 +111,7 @@ async def _asked_until_restarted(agent: ReferenceAgent, folder: Path | None) -> 
     return body
 
 
-def _question(body: str) -> str:
+def _question(body: bytes) -> str:
     asked = [chunk["id"] for chunk in chunks(body) if chunk["type"] == "data-question"]
     return str(asked[0])
 
