@@ -1,5 +1,6 @@
 """The files and names that the docs speak of exist."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,3 +65,14 @@ def test_the_five_files_of_a_request_are_the_same_everywhere() -> None:
     assert tuple(re.findall(r"\(src/turnwire/([\w/]+\.py)\)", readme))[:5] == FIVE
     assert [chat.find(file) for file in FIVE[1:]] == sorted(chat.find(file) for file in FIVE[1:])
     assert all(file in chat for file in FIVE[1:])
+
+
+def test_the_test_of_each_npm_packages_readme_is_on_the_page_of_promises() -> None:
+    page = (ROOT / "docs/compatibility.md").read_text(encoding="utf-8")
+    manifests = [json.loads(path.read_text()) for path in (ROOT / "clients").glob("*/package.json")]
+    published = {
+        each["name"].removeprefix("turnwire-") for each in manifests if not each.get("private")
+    }
+
+    assert set(re.findall(r"`clients/(\w+)/tests/readme\.test\.ts`", page)) == published
+    assert all((ROOT / f"clients/{each}/tests/readme.test.ts").is_file() for each in published)
