@@ -58,7 +58,7 @@ class Session:
 
     def abort(self, frame: dict[str, Any]) -> None:
         runs = self.turn and self.turn["id"] == frame.get("turnId")
-        if task := self.tasks.get(self.turn["promptId"] if runs else frame["promptId"]):
+        if task := self.tasks.get(self.turn["promptId"] if runs else frame.get("promptId", "")):
             task.cancel()
 
     async def run(self, prompt: dict[str, Any]) -> None:
@@ -128,7 +128,8 @@ class Session:
         finally:
             del self.answers[names["questionId"]]
         self.send("question.resolved", **names, answer=answer)
-        return (answer.get("approved") if isinstance(answer, dict) else answer) in (True, "approve")
+        verdict = answer.get("approved") if isinstance(answer, dict) else answer
+        return verdict is True or verdict == "approve"
 
 
 async def think(session: Session, text: str) -> None:

@@ -121,6 +121,21 @@ async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
     assert [entry["promptId"] for entry in init["session"]["messages"]] == ["p0", "p0"]
 
 
+async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    channel = {"channelType": "web", "channelId": "default"}
+    async with connect(url.format(session_id="nothing"), additional_headers=headers) as line:
+        for frame in (
+            {"type": "abort"},
+            {"type": "abort", "turnId": "over", "promptId": ""},
+            {"type": "prompt", "content": "hello", "promptId": "p0"},
+        ):
+            await line.send(json.dumps(frame | channel))
+        kinds = [json.loads(await line.recv())["type"] for _ in range(4)]
+
+    assert kinds == ["init", "message.create", "message.part.text-delta", "message.finalize"]
+
+
 @pytest.mark.parametrize(
     ("answer", "ends"),
     [
@@ -129,6 +144,7 @@ async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
         ({"approved": True, "reason": "why not"}, "notes.txt is gone."),
         (False, "It stays."),
         ("deny", "It stays."),
+        (1, "It stays."),
     ],
 )
 async def test_a_call_waits_for_its_user(url: str, answer: object, ends: str) -> None:
