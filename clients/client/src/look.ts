@@ -6,7 +6,7 @@ import type { TurnwireSession } from "./session.js";
 /** A chat calls itself ready when a look finds no turn, whatever began meanwhile, and follows a turn twice if it began
  * while it was looked for. So nothing is sent before a look is over. */
 export class Look<M extends UIMessage> {
-  #underWay: Promise<void> | null = null;
+  #underWay: { taken: Promise<void>; signal: AbortSignal | undefined } | null = null;
   #opened: () => void = () => {};
 
   /** The transport of a chat whose looks this takes. */
@@ -23,24 +23,26 @@ export class Look<M extends UIMessage> {
   }
 
   /** Read the history, and follow the turn that runs. Over when it is known whether one does; the end of its stream is
-   * the turn's end.
+   * the turn's end. Two at once are one: a turn would be followed twice.
    *
    * Throws what the history throws. */
   take(chat: AbstractChat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
+    if (this.#underWay !== null && this.#underWay.signal?.aborted !== true) return this.#underWay.taken;
     const taken = this.#take(chat, session, signal);
-    const underWay = taken
+    const underWay = { taken, signal };
+    this.#underWay = underWay;
+    void taken
       .catch(() => {}) // Whoever took it is told.
       .then(() => {
         if (this.#underWay === underWay) this.#underWay = null;
       });
-    this.#underWay = underWay;
     return taken;
   }
 
   /** Until no look is under way, and the turn that it found is over. */
   async over(chat: AbstractChat<M>): Promise<void> {
     if (this.#underWay === null) return;
-    while (this.#underWay !== null) await this.#underWay;
+    while (this.#underWay !== null) await this.#underWay.taken.catch(() => {});
     while (isBusy(chat)) await new Promise((resolve) => setTimeout(resolve, 50));
   }
 

@@ -40,38 +40,45 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
   const latest = useRef(options);
   latest.current = options;
   const reading = useRef(() => {});
-  const { url, sessionId } = options;
+  const { url, sessionId, user } = options;
   // A chat of our own: that of `useChat` is stopped when its component goes away.
-  const { chat, transport, look } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId]);
+  const { chat, transport, look } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId, user]);
   const session = transport.session();
   const helpers = useChat<M>({ chat });
   const { line, stopping } = useSyncExternalStore(transport.subscribe, transport.getState, transport.getState);
   const unsent = useSyncExternalStore(transport.subscribe, session.unsent.list, nothing);
-  const [loading, setLoading] = useState(true);
-  const [failure, setFailure] = useState<Error>();
+  const [looked, setLooked] = useState<{ chat: unknown; loading: boolean; failure?: Error }>();
+  // What became of the look at another session says nothing of this one.
+  const { loading, failure } = looked?.chat === chat ? looked : LOADING;
+  const here = useRef<AbortController>(undefined);
 
   const reload = useCallback(
-    async (signal?: AbortSignal): Promise<void> => {
-      setLoading(true);
-      setFailure(undefined);
-      const looked = look.take(chat, session, signal);
-      await looked.catch((error: Error) => {
-        if (signal?.aborted !== true) setFailure(error);
-      });
-      if (signal?.aborted !== true) setLoading(false);
+    async (): Promise<void> => {
+      // Nothing is followed that nobody shows.
+      const signal = here.current?.signal;
+      if (signal === undefined || signal.aborted) return;
+      setLooked({ chat, loading: true });
+      const failed = await look.take(chat, session, signal).then(
+        () => ({}),
+        (failure: Error) => ({ failure }),
+      );
+      if (!signal.aborted) setLooked({ chat, loading: false, ...failed });
     },
     [chat, session, look],
   );
+  const text = typeof options.token === "string" ? options.token : undefined;
+  useEffect(() => transport.forgetToken(), [transport, text]);
   useEffect(() => {
-    const here = new AbortController();
-    reading.current = () => void reload(here.signal);
-    void reload(here.signal);
+    const mounted = new AbortController();
+    here.current = mounted;
+    reading.current = () => void reload();
+    void reload();
     // What was given up while there was no network.
     const unsubscribe = BROWSER.whenBack(() => {
-      if (chat.status === "error") void reload(here.signal);
+      if (chat.status === "error") void reload();
     });
     return () => {
-      here.abort();
+      mounted.abort();
       unsubscribe();
       transport.leave();
     };
@@ -86,7 +93,16 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     await session.stop(waits.id);
     await reload();
   }, [chat, transport, session, reload]);
-  const again = useCallback(async (id: string) => (await look.over(chat), sendAgain(session, chat as never, id)), [session, look, chat]);
+  const again = useCallback(
+    async (id: string) => {
+      await look.over(chat);
+      const isSent = await sendAgain(session, chat as never, id);
+      // The agent has it: the turn of it may run.
+      if (!isSent) await reload();
+      return isSent;
+    },
+    [session, look, chat, reload],
+  );
   const sendMessage: typeof chat.sendMessage = useCallback(async (...prompt) => (await look.over(chat), chat.sendMessage(...prompt)), [look, chat]);
   const regenerate: typeof chat.regenerate = useCallback(async (...which) => (await look.over(chat), chat.regenerate(...which)), [look, chat]);
 
@@ -99,13 +115,14 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     phase: phaseOf(loading, stopping, line, failure === undefined ? helpers.status : "error"),
     stop,
     answer: useCallback((...answer) => session.answer(...answer), [session]),
-    reload: useCallback(() => reload(), [reload]),
+    reload,
     unsent: useMemo(() => (isBusy(helpers) ? unsent.filter(({ code }) => code !== null) : unsent), [unsent, helpers.status]),
     sendAgain: again,
     forget: useCallback((id: string) => session.unsent.remove(id), [session]),
   };
 }
 
+const LOADING = { loading: true, failure: undefined };
 const NONE: readonly UnsentPrompt[] = [];
 const nothing = () => NONE;
 
@@ -117,7 +134,10 @@ function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () =
   const transport = new TurnwireChatTransport<M>({
     ...latest.current,
     ...(token !== undefined && {
-      token: typeof token === "string" ? token : (ask) => (latest.current.token as typeof token)(ask),
+      token: (ask) => {
+        const newest = latest.current.token ?? token;
+        return typeof newest === "string" ? newest : newest(ask);
+      },
     }),
   });
   const look = new Look<M>();

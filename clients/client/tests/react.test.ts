@@ -1,57 +1,29 @@
 // The hook, in a component, before a real gateway and before one that a test writes.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, afterEach, before, suite, test } from "node:test";
-import { pathToFileURL } from "node:url";
-
-import { createElement, StrictMode } from "react";
 
 import type * as Hook from "../src/react.js";
+import { Component, hookOf } from "./component.js";
 import { installed } from "./packed.js";
 import { answered, begun, ended, json, refuses, Scripted, streams, user } from "./scripted.js";
 import { newSession, Stage, until } from "./stage.js";
 
-interface Renderer {
-  create(element: unknown): { unmount(): void };
-}
-
-const { create } = createRequire(import.meta.url)("react-test-renderer") as Renderer;
-// It says that it is deprecated, each time.
-console.error = () => {};
-
 suite("useTurnwire", () => {
   let hook: typeof Hook;
-  const mounted = new Set<{ unmount(): void }>();
+  const mounted = new Set<Component>();
   before(async () => {
-    const app = await installed("app-react");
-    hook = (await import(pathToFileURL(`${app}node_modules/turnwire-client/dist/react.js`).href)) as typeof Hook;
+    hook = await hookOf(await installed("app-react"));
   });
   afterEach(() => {
     for (const each of mounted) each.unmount();
     mounted.clear();
   });
 
-  /** A component that shows this session. `now` is what its last render had. */
   function shown(options: Hook.TurnwireOptions) {
-    const page = { now: {} as Hook.Turnwire, phases: [] as string[], unmount: () => {} };
-    const App = () => {
-      page.now = hook.useTurnwire({ storage: null, ...options });
-      if (page.phases.at(-1) !== page.now.phase) page.phases.push(page.now.phase);
-      return null;
-    };
-    const root = create(createElement(StrictMode, null, createElement(App)));
-    mounted.add(root);
-    page.unmount = () => {
-      mounted.delete(root);
-      root.unmount();
-    };
+    const page = new Component(hook, options);
+    mounted.add(page);
     return page;
   }
-
-  const textOf = ({ now }: { now: Hook.Turnwire }) => {
-    const last = now.messages?.at(-1);
-    return last?.role === "assistant" ? last.parts.map((part) => (part.type === "text" ? part.text : "")).join("") : "";
-  };
 
   suite("before a real gateway", () => {
     let stage: Stage;
@@ -67,11 +39,11 @@ suite("useTurnwire", () => {
       await until(() => page.now.phase === "ready");
       assert.equal(page.phases[0], "loading");
       void page.now.sendMessage({ text: "tell me a long story" });
-      await until(() => textOf(page).length > 50);
+      await until(() => page.text.length > 50);
       page.unmount();
 
       const next = open(session);
-      await until(() => textOf(next).length > 80);
+      await until(() => next.text.length > 80);
       assert.deepEqual(next.now.messages.map(({ role }) => role), ["user", "assistant"]);
       assert.deepEqual(await stage.command("runs", session), [null]);
       await next.now.stop();
@@ -90,19 +62,19 @@ suite("useTurnwire", () => {
       await page.now.answer(question()?.id ?? "", question()?.data.options[0]);
       await until(() => page.now.phase === "ready");
 
-      assert.match(textOf(page), new RegExp(question()?.data.options[0] ?? "-"));
+      assert.match(page.text, new RegExp(question()?.data.options[0] ?? "-"));
     });
 
     test("a line that breaks is no error", async () => {
       const page = open(newSession());
       await until(() => page.now.phase === "ready");
       void page.now.sendMessage({ text: "search for keepalive" });
-      await until(() => textOf(page).length > 5);
+      await until(() => page.text.length > 5);
       await stage.command("cut");
       await until(() => page.now.phase === "ready");
 
       assert.equal(page.now.error, undefined);
-      assert.match(textOf(page), /I found/);
+      assert.match(page.text, /I found/);
     });
   });
 
@@ -124,7 +96,7 @@ suite("useTurnwire", () => {
       assert.equal(unsent?.code, "too_many_turns");
       assert.equal(await page.now.sendAgain(unsent?.message.id ?? ""), true);
 
-      await until(() => textOf(page) === "Hello");
+      await until(() => page.text === "Hello");
       assert.equal(page.now.messages.length, 2);
       await until(() => page.now.unsent.length === 0 && page.now.phase === "ready");
     });
@@ -136,7 +108,7 @@ suite("useTurnwire", () => {
       gateway.replies.stream = [streams(begun("Good"), "stays"), streams([...begun("Good morning"), ...ended()])];
       gateway.history = [user("m1", "Hi")];
       await page.now.sendMessage({ text: "Hi" });
-      await until(() => textOf(page) === "Good morning");
+      await until(() => page.text === "Good morning");
 
       assert.equal(page.now.messages.length, 2);
       gateway.history = [];
@@ -149,7 +121,7 @@ suite("useTurnwire", () => {
         (response) => json(response, 200, [user("m1", "Hi"), answered("turn-1", "Hello")]),
       ];
       const page = open();
-      await until(() => textOf(page) === "Hello");
+      await until(() => page.text === "Hello");
     });
 
     test("a history that cannot be read is an error, and can be read again", async () => {
@@ -157,7 +129,7 @@ suite("useTurnwire", () => {
       const page = open();
       await until(() => page.now.phase === "error");
       await page.now.reload();
-      await until(() => textOf(page) === "Hello");
+      await until(() => page.text === "Hello");
       await until(() => page.now.phase === "ready");
     });
 
@@ -169,7 +141,7 @@ suite("useTurnwire", () => {
       const page = open();
       await until(() => gateway.times("stream") > 0);
       await page.now.sendMessage({ text: "Hi" });
-      await until(() => textOf(page) === "Hello" && page.now.phase === "ready");
+      await until(() => page.text === "Hello" && page.now.phase === "ready");
 
       assert.equal(gateway.asked.at(-1)?.route, "chat");
       assert.deepEqual(page.now.messages.map(({ role }) => role), ["user", "assistant"]);

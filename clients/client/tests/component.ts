@@ -1,0 +1,62 @@
+// A component that uses the hook, without a browser.
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+import { createElement, StrictMode } from "react";
+
+import type * as Hook from "../src/react.js";
+import { until } from "./stage.js";
+
+interface Root {
+  unmount(): void;
+  update(element: unknown): void;
+}
+
+const { create } = createRequire(import.meta.url)("react-test-renderer") as { create(element: unknown): Root };
+
+/** The hook of the package that is installed in this folder. */
+export async function hookOf(app: string): Promise<typeof Hook> {
+  // The renderer says that it is deprecated, each time.
+  console.error = () => {};
+  return (await import(pathToFileURL(`${app}node_modules/turnwire-client/dist/react.js`).href)) as typeof Hook;
+}
+
+export class Component {
+  /** What the last render had. */
+  now = {} as Hook.Turnwire;
+  readonly phases: string[] = [];
+  readonly #hook: typeof Hook;
+  readonly #root: Root;
+  #shown: Hook.TurnwireOptions | undefined;
+
+  constructor(hook: typeof Hook, options: Hook.TurnwireOptions) {
+    this.#hook = hook;
+    this.#root = create(this.#element(options));
+  }
+
+  /** Render it with other options. */
+  async show(options: Hook.TurnwireOptions): Promise<void> {
+    this.#root.update(this.#element(options));
+    await until(() => this.#shown === options);
+  }
+
+  unmount(): void {
+    this.#root.unmount();
+  }
+
+  get text(): string {
+    const last = this.now.messages?.at(-1);
+    return last?.role === "assistant" ? last.parts.map((part) => (part.type === "text" ? part.text : "")).join("") : "";
+  }
+
+  #element(options: Hook.TurnwireOptions) {
+    return createElement(StrictMode, null, createElement(this.#App, { options }));
+  }
+
+  #App = ({ options }: { options: Hook.TurnwireOptions }): null => {
+    this.#shown = options;
+    this.now = this.#hook.useTurnwire({ storage: null, ...options });
+    if (this.phases.at(-1) !== this.now.phase) this.phases.push(this.now.phase);
+    return null;
+  };
+}
