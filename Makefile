@@ -310,15 +310,15 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/chaos/test_fronts.py tests/bench tests/client_python tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
 # The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
 THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
-  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history frameworks_all frameworks_live newer_installed) \
+  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history lost_attempts frameworks frameworks_all frameworks_live newer_installed) \
   $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo history page ui_stream) \
   tests/core/test_promises_seeded.py $(wildcard tests/dialects/*/test_any_frames.py) tests/dialects/test_short_steps.py \
   $(patsubst %,tests/attacks/test_%.py,openapi_fuzz logs smuggling_through_proxies cors_in_chromium) \
   $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
   $(patsubst %,tests/doctor/test_%.py,checkup client hang_ups without_a_turn) \
   $(patsubst %,tests/relay/test_%.py,apart reply steady_client) $(patsubst %,tests/lab/test_%.py,demo page) \
-  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_agent_loop.py tests/bench/test_rig.py tests/chaos/test_fronts.py \
-  tests/docs/test_start_pages_installed.py
+  tests/dialect/test_open_harness_example.py tests/dialect/test_pi_example.py tests/bench/test_agent_loop.py tests/bench/test_rig.py tests/bench/growth/test_mode.py tests/chaos/test_fronts.py \
+  tests/docs/test_start_pages_installed.py tests/docs/test_second_agent.py
 LATER := $(THOROUGH) tests/conformance/test_no_loop.py tests/conformance/test_transcripts.py $(SERVED_TESTS)
 # The page and the widget as they are used. All that can go wrong with them is in `make all`.
 BROWSED := $(patsubst %,tests/e2e/test_%.py,chat frameworks page)

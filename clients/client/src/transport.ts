@@ -14,6 +14,8 @@ import { Tokens } from "./tokens.js";
 /** Sessions that are remembered; the oldest are forgotten. */
 const MOST_SESSIONS = 64;
 
+type Steps = ReturnType<Follow["run"]>;
+
 interface Request {
   chatId: string;
   abortSignal?: AbortSignal | undefined;
@@ -141,36 +143,44 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   }
 
   /** The user has stopped a stream: so is its turn, at the agent. */
-  #stop(session: TurnwireSession, follow: Follow, steps: ReturnType<Follow["run"]>): void {
-    const work = this.#options.stopsTurns === false ? Promise.resolve() : this.#stopTurn(session, follow, steps);
+  #stop(session: TurnwireSession, follow: Follow, steps: Steps): void {
+    const { stopsTurns, onDisconnect } = this.#options;
+    const hangUp = (): void => {
+      follow.leave();
+      void steps.return(undefined).catch(() => {});
+    };
+    const work = stopsTurns === false ? Promise.resolve(true) : this.#stopTurn(session, follow, steps, this.#limits.stopMs);
     this.#store.set({ stopping: true });
     const stop = work
-      .catch(() => {}) // Whether it was stopped, the history says.
-      .then(() => {
-        follow.leave();
-        void steps.return(undefined).catch(() => {});
+      .catch(() => true) // Whether it was stopped, the history says.
+      .then((isOver) => {
+        // Who hangs up on a prompt that waits does not keep it from being begun, under `continue`. The next prompt waits behind it.
+        if (isOver || onDisconnect === "abort") hangUp();
+        else void this.#stopTurn(session, follow, steps, this.#limits.offlineMs).catch(() => {}).then(hangUp);
         this.#stops.delete(stop);
         this.#store.set({ stopping: this.#stops.size > 0 });
       });
     this.#stops.add(stop);
   }
 
-  async #stopTurn(session: TurnwireSession, follow: Follow, steps: ReturnType<Follow["run"]>): Promise<void> {
+  /** False if the turn has not begun after so many milliseconds. */
+  async #stopTurn(session: TurnwireSession, follow: Follow, steps: Steps, ms: number): Promise<boolean> {
     const { turn } = follow;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, this.#limits.stopMs, null)));
+    const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, ms, null)));
     try {
       // Without its id, another turn may be stopped.
       while (turn.messageId === undefined) {
         const step = await Promise.race([steps.next(), late]);
         if (step === null) break;
-        if (step.done === true) return;
+        if (step.done === true) return true;
       }
     } finally {
       clearTimeout(timer);
     }
-    // A prompt that waits behind another turn is not begun where its client hangs up; nor is one that never got there.
-    if (turn.messageId !== undefined || (follow.isOpen && !turn.isQueued)) await session.stop(turn.messageId);
+    if (turn.messageId === undefined && (turn.isQueued || !follow.isOpen)) return false;
+    await session.stop(turn.messageId);
+    return true;
   }
 }
 

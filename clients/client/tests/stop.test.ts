@@ -91,6 +91,32 @@ test("where the turn ends before it has an id, or the gateway does not answer, n
   }
 });
 
+for (const onDisconnect of ["continue", "abort"] as const) {
+  test(`a prompt that waits behind another turn is stopped when it begins, unless a hang-up ends it: ${onDisconnect}`, async () => {
+    let begin = () => {};
+    let isClosed = false;
+    gateway.replies.chat = [
+      (response, asked) => {
+        response.on("close", () => (isClosed = true));
+        begin = () => response.write(`data: ${JSON.stringify(begun("")[0])}\n\n`);
+        const queued = { type: "data-agent-status", data: { status: "queued" }, transient: true } as const;
+        return streams([queued], "stays")(response, asked);
+      },
+    ];
+    const transport = gateway.transport({ onDisconnect, limits: { stopMs: 50 } });
+    const user = new AbortController();
+    await transport.sendMessages(prompt(undefined, user.signal));
+    user.abort();
+    // The next prompt does not wait for that.
+    await transport.settled();
+    assert.deepEqual(stops(), []);
+    if (onDisconnect === "continue") begin();
+    await until(() => isClosed);
+
+    assert.deepEqual(stops(), onDisconnect === "continue" ? [{ turnId: "turn-1" }] : []);
+  });
+}
+
 test("the next prompt waits until the stop is over", async () => {
   gateway.replies.chat = [streams(begun("Hel"), "stays"), streams([...begun("Hello", "turn-2"), ...ended("turn-2")])];
   gateway.replies.stop = [(response) => setTimeout(json, 100, response, 200, { stopped: true })];
