@@ -48,13 +48,17 @@ export class Look<M extends UIMessage> {
 
   async #take(chat: AbstractChat<M>, session: TurnwireSession, signal?: AbortSignal): Promise<void> {
     const isOld = () => isBusy(chat) || signal?.aborted === true;
-    await read(chat, session, isOld, signal);
+    const isRead = await read(chat, session, isOld, signal);
     if (isOld()) return;
+    // The half of an answer that broke: older releases of `ai` append to it all that a resumed stream brings.
+    const half = !isRead && chat.status === "error" ? chat.messages.at(-1) : undefined;
+    if (half?.role === "assistant") chat.messages = chat.messages.slice(0, -1);
     chat.clearError();
     const before = chat.messages.length;
     const opened = new Promise<void>((resolve) => (this.#opened = resolve));
     // Once it is open, the chat has to take notice of it.
     await Promise.race([chat.resumeStream(), opened.then(() => new Promise((resolve) => setTimeout(resolve, 1)))]);
+    if (half?.role === "assistant" && !isBusy(chat) && chat.messages.length === before) chat.messages = [...chat.messages, half];
     // It may have ended between the two requests.
     const isMissing = chat.status === "ready" && chat.messages.length === before && chat.messages.at(-1)?.role === "user";
     if (isMissing) await read(chat, session, isOld, signal).catch(() => {});
@@ -65,15 +69,17 @@ export function isBusy({ status }: { status: string }): boolean {
   return status === "submitted" || status === "streaming";
 }
 
-/** Show the history, and behind it what it lacks of this page's prompts; what was begun meanwhile is newer. */
+/** Show the history, and behind it what it lacks of this page's prompts; what was begun meanwhile is newer. False if the
+ * agent keeps none. */
 async function read<M extends UIMessage>(
   chat: AbstractChat<M>,
   session: TurnwireSession,
   isOld: () => boolean,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const history = await session.history({}, signal);
-  if (history === null || isOld()) return;
+  if (history === null || isOld()) return history !== null;
   const unsent = new Set(session.unsent.list().map(({ message }) => message.id));
   chat.messages = [...(history as M[]), ...chat.messages.filter(({ id }) => unsent.has(id))];
+  return true;
 }

@@ -113,6 +113,8 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   async #open(request: Request, asked: Asked): Promise<Chunks | null> {
     const session = this.session(request.chatId);
     const { prompt } = asked;
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
     const follow = new Follow(asked, {
       place: session.place,
       limits: this.#limits,
@@ -126,6 +128,7 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
         return prompt === undefined || !session.unsent.has(prompt.id);
       },
       accepted: () => {
+        begin();
         if (prompt !== undefined) session.unsent.remove(prompt.id);
       },
       over: (error) => {
@@ -137,51 +140,49 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
       this.#streams.delete(stream);
       if (this.#streams.size === 0) this.#store.set({ line: "idle" });
     };
-    const stream: Stream = new Stream(follow, request.abortSignal, (...left) => this.#stop(session, ...left), over);
+    const stream: Stream = new Stream(follow, request.abortSignal, (...left) => this.#stop(session, ...left, begun), over);
     this.#streams.add(stream);
     return stream.open();
   }
 
   /** The user has stopped a stream: so is its turn, at the agent. */
-  #stop(session: TurnwireSession, follow: Follow, steps: Steps): void {
+  #stop(session: TurnwireSession, follow: Follow, steps: Steps, begun: Promise<void>): void {
     const { stopsTurns, onDisconnect } = this.#options;
-    const hangUp = (): void => {
-      follow.leave();
-      void steps.return(undefined).catch(() => {});
-    };
-    const work = stopsTurns === false ? Promise.resolve(true) : this.#stopTurn(session, follow, steps, this.#limits.stopMs);
+    const ended = Promise.race([begun, drained(steps)]);
+    ended.catch(() => {}); // Where nobody waits for it.
+    const work = stopsTurns === false ? Promise.resolve(true) : this.#stopTurn(session, follow, ended, this.#limits.stopMs);
     this.#store.set({ stopping: true });
     const stop = work
       .catch(() => true) // Whether it was stopped, the history says.
       .then((isOver) => {
-        // Who hangs up on a prompt that waits does not keep it from being begun, under `continue`. The next prompt waits behind it.
-        if (isOver || onDisconnect === "abort") hangUp();
-        else void this.#stopTurn(session, follow, steps, this.#limits.offlineMs).catch(() => {}).then(hangUp);
+        // Under `continue` a prompt that waits is begun though its client has hung up. The next prompt waits behind it.
+        const waits = !isOver && onDisconnect !== "abort";
+        const later = waits ? this.#stopTurn(session, follow, ended, this.#limits.offlineMs) : Promise.resolve(true);
+        void later.catch(() => {}).then(() => follow.leave());
         this.#stops.delete(stop);
         this.#store.set({ stopping: this.#stops.size > 0 });
       });
     this.#stops.add(stop);
   }
 
-  /** False if the turn has not begun after so many milliseconds. */
-  async #stopTurn(session: TurnwireSession, follow: Follow, steps: Steps, ms: number): Promise<boolean> {
+  /** Stop a turn that has begun, or else one that runs; `ended` resolves when it has begun, or is over. False if it has
+   * not begun after so many milliseconds. */
+  async #stopTurn(session: TurnwireSession, follow: Follow, ended: Promise<void>, ms: number): Promise<boolean> {
     const { turn } = follow;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, ms, null)));
-    try {
-      // Without its id, another turn may be stopped.
-      while (turn.messageId === undefined) {
-        const step = await Promise.race([steps.next(), late]);
-        if (step === null) break;
-        if (step.done === true) return true;
-      }
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = new Promise<true>((resolve) => (timer = setTimeout(resolve, ms, true)));
+    const isLate = await Promise.race([ended, late]).finally(() => clearTimeout(timer));
+    // Without its id, another turn may be stopped.
+    if (turn.messageId === undefined && isLate !== true) return true;
     if (turn.messageId === undefined && (turn.isQueued || !follow.isOpen)) return false;
     await session.stop(turn.messageId);
     return true;
   }
+}
+
+/** Read to the end, though nobody wants what comes. */
+async function drained(steps: Steps): Promise<void> {
+  while ((await steps.next()).done !== true);
 }
 
 /** The same as a function. */
