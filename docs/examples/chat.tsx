@@ -18,7 +18,12 @@ interface Question {
   state: "open" | "resolved" | "expired";
 }
 
-export function Chat({ gateway, session, token }: Props) {
+export function Chat(props: Props) {
+  // Another session is another chat, which would begin with the messages of this one.
+  return <Session key={`${props.gateway} ${props.session}`} {...props} />;
+}
+
+function Session({ gateway, session, token }: Props) {
   const [history, setHistory] = useState<UIMessage[]>();
   useEffect(() => {
     const headers = { authorization: `Bearer ${token}` };
