@@ -53,7 +53,11 @@ def test_it_has_no_dependencies_and_only_its_hook_uses_a_library() -> None:
         "react.ts": OF_REACT
     }
     assert "dependencies" not in manifest()
-    assert manifest()["peerDependencies"] == {"@ai-sdk/react": ">=2", "ai": ">=5", "react": ">=18"}
+    assert manifest()["peerDependencies"] == {
+        "@ai-sdk/react": ">=2",
+        "ai": ">=5.0.2",
+        "react": ">=18",
+    }
     assert set(manifest()["peerDependenciesMeta"]) == OF_REACT
 
 

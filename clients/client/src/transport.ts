@@ -39,6 +39,8 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   readonly #streams = new Set<Stream>();
   readonly #stops = new Set<Promise<void>>();
   readonly #store = new Store();
+  /** How many looks for a turn there were. */
+  #looks = 0;
 
   constructor(options: TransportOptions = {}) {
     this.#options = options;
@@ -92,6 +94,7 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   };
 
   reconnectToStream = async (look: Request): Promise<Chunks | null> => {
+    this.#looks += 1;
     return this.#open(look, { chatId: look.chatId, headers: look.headers });
   };
 
@@ -150,7 +153,12 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     const { stopsTurns, onDisconnect } = this.#options;
     const ended = Promise.race([begun, drained(steps)]);
     ended.catch(() => {}); // Where nobody waits for it.
-    const work = stopsTurns === false ? Promise.resolve(true) : this.#stopTurn(session, follow, ended, this.#limits.stopMs);
+    const looks = this.#looks;
+    const work = Promise.resolve().then(() => {
+      // A chat that looks again aborts its former look in the same moment: no user has stopped that.
+      const isStopped = stopsTurns !== false && looks === this.#looks;
+      return isStopped ? this.#stopTurn(session, follow, ended, this.#limits.stopMs) : true;
+    });
     this.#store.set({ stopping: true });
     const stop = work
       .catch(() => true) // Whether it was stopped, the history says.

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { Chat } from "@ai-sdk/react";
+
 import { all, begun, ended, json, prompt, Scripted, streams, user } from "./scripted.js";
+import { textOf } from "./shown.js";
 import { until } from "./stage.js";
 
 let gateway: Scripted;
@@ -129,6 +132,21 @@ test("the next prompt waits until the stop is over", async () => {
 
   assert.deepEqual(gateway.asked.map(({ route }) => route), ["chat", "stop", "chat"]);
   assert.equal(transport.getState().stopping, false);
+});
+
+test("nor is a look that takes the place of another: the chat aborts the former one", async () => {
+  gateway.replies.stream = [streams(begun("Hel"), "stays"), streams([...begun("Hello"), ...ended()])];
+  const transport = gateway.transport();
+  const chat = new Chat({ id: "c1", transport });
+  // As `resume: true` does in React's StrictMode.
+  const first = chat.resumeStream();
+  await until(() => chat.status === "streaming");
+  await chat.resumeStream();
+  await first;
+  await transport.settled();
+
+  assert.deepEqual(stops(), []);
+  assert.equal(textOf(chat), "Hello");
 });
 
 test("to leave is no stop", async () => {
