@@ -118,11 +118,14 @@ export class Follow {
   async *#read(response: Response): AsyncGenerator<UIMessageChunk, boolean> {
     const { turn, around } = this;
     const { news } = turn;
+    const opened = performance.now();
+    let livedMs = 0;
     turn.connect();
     around.report("open");
     this.isOpen = true;
     try {
       for await (const item of itemsOf(response, around.limits.silenceMs, around.network, this.#cut.signal)) {
+        livedMs = performance.now() - opened;
         yield* this.#passed(turn.take(item));
         if (turn.isInterrupted) break;
       }
@@ -131,7 +134,8 @@ export class Follow {
       throw error;
     } finally {
       this.isOpen = false;
-      if (turn.news > news) this.#retries.broughtNews();
+      // A turn may bring nothing new for an hour, while a proxy ends each connection after a minute.
+      if (turn.news > news || livedMs >= around.limits.livesMs) this.#retries.wasSound();
     }
     return true;
   }

@@ -44,6 +44,8 @@ export interface Limits {
   offlineMs: number;
   /** A stream that brings nothing for so long is broken. Longer than the gateway's `TURNWIRE_KEEPALIVE_S`. */
   silenceMs: number;
+  /** A connection that still brought a sign of life after so long was sound, though it brought nothing new. */
+  livesMs: number;
   /** A response that is no stream is waited for so long. */
   replyMs: number;
   /** A stop waits so long for the id of the turn, if the stream has not brought it yet. */
@@ -54,6 +56,7 @@ export const LIMITS: Limits = {
   waitsMs: [0, 400, 800, 1600, 3200, 5000],
   offlineMs: 600_000,
   silenceMs: 45_000,
+  livesMs: 10_000,
   replyMs: 30_000,
   stopMs: 3_000,
 };

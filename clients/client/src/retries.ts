@@ -6,7 +6,7 @@ import type { Limits } from "./options.js";
 /** `offline` is reported while the browser says that it has no network. */
 export type Waiting = "reconnecting" | "offline";
 
-/** Counts the tries since the last one that brought something new. */
+/** Counts the tries since the last one whose connection was sound. */
 export class Retries {
   #made = 0;
   /** Whether the network was waited for in vain: a browser that is wrong about it is not believed for ever. */
@@ -22,7 +22,8 @@ export class Retries {
   /** Wait before the next try. Throws `failure` if none is left, and an `AbortError` if the stream was left meanwhile. */
   async wait(failure: Error): Promise<void> {
     if (this.signal.aborted) throw aborted();
-    if (this.#isPatient && !this.network.isOnline()) await this.#offline();
+    if (this.network.isOnline()) this.#isPatient = true;
+    else if (this.#isPatient) await this.#offline();
     this.report("reconnecting");
     const { waitsMs } = this.limits;
     const longest = Math.max(0, ...waitsMs);
@@ -36,7 +37,7 @@ export class Retries {
   }
 
   /** The next try waits all the same: a connection may bring a little each time, for ever. */
-  broughtNews(): void {
+  wasSound(): void {
     this.#made = Math.min(this.#made, 1);
   }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
 import { TurnChangedError } from "../src/index.js";
-import { all, answered, begun, breaks, ended, json, prompt, refuses, Scripted, streams, user } from "./scripted.js";
+import { all, answered, begun, breaks, ended, json, prompt, QUICK, refuses, Scripted, streams, user } from "./scripted.js";
 
 let gateway: Scripted;
 beforeEach(async () => {
@@ -99,6 +99,22 @@ test("a stream that brings nothing new each time is asked for a bounded number o
   await assert.rejects(all(await gateway.transport().sendMessages(prompt())), { code: "connection_lost" });
 
   assert.equal(gateway.times("stream"), 4);
+});
+
+test("one that lives for a while each time is asked for again and again: a turn may bring nothing new for long", async () => {
+  gateway.replies.chat = [streams(begun("Hel"), "breaks")];
+  let times = 0;
+  gateway.replies.stream = [
+    (response, asked) => {
+      if (++times > 12) return streams(WHOLE)(response, asked);
+      void streams(begun("Hel"), "stays")(response, asked);
+      setTimeout(() => response.write(": keepalive\n\n"), 40);
+      return setTimeout(() => response.destroy(), 60);
+    },
+  ];
+  const transport = gateway.transport({ limits: { ...QUICK, livesMs: 30 } });
+
+  assert.deepEqual((await all(await transport.sendMessages(prompt()))).at(-1), { type: "finish" });
 });
 
 test("one that brings something new each time is asked for again and again", async () => {

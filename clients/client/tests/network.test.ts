@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
 import type { Network } from "../src/index.js";
+import { LIMITS } from "../src/options.js";
+import { Retries } from "../src/retries.js";
 import { all, begun, breaks, ended, prompt, QUICK, Scripted, streams } from "./scripted.js";
 import { until } from "./stage.js";
 
@@ -70,6 +72,18 @@ test("it is waited for once, and not before each try", async () => {
   await assert.rejects(all(await transport.sendMessages(prompt())), { code: "connection_lost" });
 
   assert.equal(lines.filter((line) => line === "offline").length, 1);
+});
+
+test("but again when there was a network in between", async () => {
+  const states: string[] = [];
+  const limits = { ...LIMITS, waitsMs: [0, 0, 0, 0], offlineMs: 5 };
+  const retries = new Retries(limits, network, new AbortController().signal, (state) => states.push(state));
+  for (const online of [false, false, true, false]) {
+    network.online = online;
+    await retries.wait(new Error("No"));
+  }
+
+  assert.deepEqual(states.map((state) => state === "offline"), [true, false, false, false, true, false]);
 });
 
 test("a stream that was open when the network came back is read anew: it may hang", async () => {
