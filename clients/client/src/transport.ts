@@ -145,7 +145,9 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     };
     const stream: Stream = new Stream(follow, request.abortSignal, (...left) => this.#stop(session, ...left, begun), over);
     this.#streams.add(stream);
-    return stream.open();
+    // Until the gateway has it: what it has, its history knows.
+    const release = prompt === undefined ? () => {} : session.unsent.hold(prompt.id);
+    return stream.open().finally(release);
   }
 
   /** The user has stopped a stream: so is its turn, at the agent. */

@@ -16,7 +16,7 @@ export interface UnsentPrompt {
 /** The oldest are forgotten. */
 const MOST = 50;
 const MOST_BEFORE = 100;
-/** Longer than a prompt takes, with all tries. A page that went away meanwhile cannot give it back. */
+/** A page that went away cannot give a prompt back. One that is there has it for itself again and again. */
 const SENDING_MS = 20_000;
 
 export class Unsent {
@@ -53,6 +53,15 @@ export class Unsent {
     const before = messages.slice(0, -1).map(({ id }) => id);
     const others = this.#read().filter((each) => each.message.id !== message.id);
     this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code: null, until: Date.now() + SENDING_MS }].slice(-MOST));
+  }
+
+  /** It is being sent: no other page may send it. Returns what ends this. */
+  hold(id: string): () => void {
+    const timer = setInterval(() => {
+      const isHeld = this.#read().some(({ message, until }) => message.id === id && until > 0);
+      if (isHeld) this.#write(this.#read().map((each) => (each.message.id === id ? { ...each, until: Date.now() + SENDING_MS } : each)));
+    }, SENDING_MS / 4);
+    return () => clearInterval(timer);
   }
 
   /** It is not being sent any more. */

@@ -225,3 +225,20 @@ test("one that is stopped while it waits for another stop can be sent again at o
   assert.equal(gateway.times("chat"), 1);
   assert.equal(transport.session().unsent.take("m2")?.message.id, "m2");
 });
+
+test("one that takes long to send is held for all that time, and no longer", async (context) => {
+  context.mock.timers.enable({ apis: ["setInterval", "Date"] });
+  const storage = memory();
+  let answer = () => {};
+  gateway.replies.chat = [(response) => void (answer = () => refuses(429, "too_many_turns")(response, {} as never))];
+  const sent = page(storage).chat.sendMessage(user("m1", "Hello"));
+  while (gateway.times("chat") === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let second = 0; second < 60; second++) context.mock.timers.tick(1_000);
+  const other = page(storage).session.unsent;
+  assert.equal(other.take("m1"), null);
+  answer();
+  await assert.rejects(sent, { status: 429 });
+  context.mock.timers.tick(60_000);
+
+  assert.equal(other.take("m1")?.message.id, "m1");
+});
