@@ -37,6 +37,7 @@ suite("useTurnwire", () => {
   test("a token that is a text may be another one with each render", async () => {
     await open({ token: "former" });
     await page.show(options({ token: "newest" }));
+    await pause();
     gateway.asked.length = 0;
     await page.now.reload();
 
