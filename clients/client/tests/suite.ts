@@ -133,7 +133,7 @@ export function suiteOf(version: string): void {
     test("stop before the answer begins ends the agent's turn", async () => {
       const { chat, transport } = opened();
       const sent = chat.sendMessage({ text: STORY });
-      await until(() => chat.status === "submitted");
+      await until(() => chat.status !== "ready"); // on a fast machine it is past "submitted" soon
       await chat.stop();
       await sent;
       await transport.settled();
