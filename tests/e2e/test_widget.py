@@ -129,6 +129,7 @@ async def test_what_was_denied_or_stopped_has_not_failed(visit: Visit) -> None:
     await expect(visit.answer).to_contain_text("I did not work out 12*7")
     await visit.until_idle()
     await visit.ask("approve 2*3")
+    await expect(visit.answer.get_by_role("button", name="deny")).to_be_visible()
     await visit.panel.get_by_role("button", name="Stop").click()
     await expect(visit.answer.locator(".question .outcome")).to_have_text("Not answered")
     await visit.until_idle()
