@@ -6,4 +6,4 @@ PYTEST_DONT_REWRITE: else pytest, run by a program that has imported this, warns
 has a plugin.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
