@@ -67,7 +67,7 @@ help:  ## This list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # The lab after the gateway: an older gateway had the script of the lab, and removes it when it goes.
-$(STAMP): requirements-dev.txt pyproject.toml $(LAB)/pyproject.toml $(RUNTIME)/pyproject.toml $(PYTHON_CLIENT)/pyproject.toml
+$(STAMP): requirements-dev.txt pyproject.toml src/turnwire/__init__.py $(LAB)/pyproject.toml $(RUNTIME)/pyproject.toml $(PYTHON_CLIENT)/pyproject.toml
 	@echo "Installing into .venv: half a minute"
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt

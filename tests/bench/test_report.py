@@ -35,7 +35,7 @@ TABLE = report.Table(
     date="2026-01-02",
     notes=["so and so"],
     rows=[
-        report.Row("much", "≥ 1.00x", "2.00x", "1.90 … 2.10 (5)", "met", is_headline=True),
+        report.Row("much", "≥ 1.00x", "2.00x", "1.90 … 2.10 (5)", "met"),
         report.Row("little", "", "3.00 µs", "3.00 … 3.00 (5)", ""),
         report.Row("nothing", "≥ 1.00x", "", "", "not measured"),
     ],

@@ -68,8 +68,6 @@ class Goal(Struct, frozen=True):
     at_least: float | None = None
     at_most: float | None = None
     """Neither: nothing is promised."""
-    is_headline: bool = False
-    """Worth a row where there is room for few."""
 
     def verdict(self, measured: Figure | None) -> str:
         """Whether it is met; near is where the middle half of the rounds lies on both sides."""
@@ -157,12 +155,11 @@ def _bursts() -> Iterator[Goal]:
     for name, theirs, least in goals:
         for case, at_least in zip(_BURSTS, least, strict=True):
             what = f"Burst, {case}: frames/s/core vs {name}"
-            is_headline = case == _BURSTS[-1] or theirs == OWN_RELAY
             rate = _rate(case, theirs)
-            yield Goal(what, rate, at_least=at_least, is_headline=is_headline)
+            yield Goal(what, rate, at_least=at_least)
     for case in _BURSTS:
         rate = _value("burst", case, "frames_per_core_s")
-        yield Goal(f"Burst, {case}: frames/s/core", rate, unit="/s", is_headline=True)
+        yield Goal(f"Burst, {case}: frames/s/core", rate, unit="/s")
         rate = _value("burst", case, "frames_per_core_s", SESSION_AGENT)
         yield Goal(f"… `session-agent`, {case}", rate, unit="/s")
     for case in _BURSTS:
@@ -178,16 +175,11 @@ def _paced() -> Iterator[Goal]:
             ("nginx proxying finished SSE", NGINX, 1.7),
         ):
             what = f"{case}: CPU/frame vs {name}"
-            is_headline = case.startswith("100")
-            yield Goal(what, _cost(case, theirs), at_most=at_most, is_headline=is_headline)
+            yield Goal(what, _cost(case, theirs), at_most=at_most)
         yield Goal(f"{case}: CPU/frame", _value("paced", case, "us_per_frame"), unit="µs")
     small, large = "100 x 50/s", "400 x 50/s"
-    yield Goal(
-        f"{small}: added latency p50", _added(small, "p50"), "µs", at_most=60, is_headline=True
-    )
-    yield Goal(
-        f"{small}: added latency p99", _added(small, "p99"), "µs", at_most=250, is_headline=True
-    )
+    yield Goal(f"{small}: added latency p50", _added(small, "p50"), "µs", at_most=60)
+    yield Goal(f"{small}: added latency p99", _added(small, "p99"), "µs", at_most=250)
     p99 = _added_ratio(small, "p99", HELPER)
     yield Goal(f"{small}: added latency p99 vs the Node helper", p99, at_most=1.0)
     yield Goal(f"{large}: added latency p99", _added(large, "p99"), "µs", at_most=1_000)
@@ -207,13 +199,11 @@ def _turns() -> Iterator[Goal]:
         case = f"{clients} clients"
         rate = _rate(case, HELPER, "short", "turns_per_s")
         what = f"Short turns/s, {case} vs the Node helper"
-        yield Goal(what, rate, at_least=at_least, is_headline=True)
+        yield Goal(what, rate, at_least=at_least)
         yield Goal(f"Short turns/s, {case}", _value("short", case, "turns_per_s"), unit="/s")
         yield Goal(f"Short turns, {case}: CPU/turn", _value("short", case, "us_per_turn"), "µs")
         first = _value("short", case, "first_byte_p99_ms")
-        yield Goal(
-            f"{case}: time to first byte p99", first, "ms", at_most=at_most, is_headline=True
-        )
+        yield Goal(f"{case}: time to first byte p99", first, "ms", at_most=at_most)
         for name, theirs in (("Node by hand", HANDWRITTEN), ("the helper", HELPER)):
             first = _value("short", case, "first_byte_p99_ms", theirs)
             yield Goal(f"… {name}, {case}: time to first byte p99", first, "ms")
@@ -221,7 +211,7 @@ def _turns() -> Iterator[Goal]:
 
 def _rest() -> Iterator[Goal]:
     held = _value("memory", "1000", "mb_per_1000")
-    yield Goal(PRICE_OF_STREAM, held, "MB", at_most=25, is_headline=True)
+    yield Goal(PRICE_OF_STREAM, held, "MB", at_most=25)
     for name, theirs in (("Node by hand", HANDWRITTEN), ("a `websockets` relay", FORWARDING)):
         yield Goal(f"… {name}", _value("memory", "1000", "mb_per_1000", theirs), "MB")
     held = _rate("1000", HELPER, "memory", "mb_per_1000")
@@ -253,7 +243,7 @@ def _http() -> Iterator[Goal]:
         for case in _BURSTS:
             what = f"`ag-ui`, burst, {case}: frames/s/core vs {name}"
             rate = _rate(case, theirs, "http-burst", ours=AG_UI)
-            yield Goal(what, rate, at_least=at_least, is_headline=case == _BURSTS[0])
+            yield Goal(what, rate, at_least=at_least)
     for case in _BURSTS:
         rate = _rate(case, TURNWIRE, "http-burst", ours=OPENAI_CHAT)
         yield Goal(f"`openai-chat`, burst, {case}: frames/s/core vs `v2`", rate, at_least=0.6)
@@ -263,9 +253,9 @@ def _http() -> Iterator[Goal]:
             yield Goal(f"`openai-chat`, burst, {case}: frames/s/core vs {name} by hand", rate)
     case = "100 x 50/s"
     cost = _rate(case, TURNWIRE, "http-paced", "us_per_frame", AG_UI)
-    yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3, is_headline=True)
+    yield Goal(f"`ag-ui`, {case}: CPU/frame vs `v2`", cost, at_most=1.3)
     p99 = _http_p99(case, AG_UI)
-    yield Goal(f"`ag-ui`, {case}: added latency p99", p99, "µs", at_most=300, is_headline=True)
+    yield Goal(f"`ag-ui`, {case}: added latency p99", p99, "µs", at_most=300)
     for where, contender, at_most in (("memory", AG_UI_LOGGED, 1.1), ("Redis", AG_UI_REDIS, 1.4)):
         cost = _rate(case, AG_UI, "http-paced", "us_per_frame", contender)
         yield Goal(f"… CPU/frame with a turn log in {where} vs without", cost, at_most=at_most)
@@ -278,7 +268,7 @@ def _http() -> Iterator[Goal]:
     yield Goal(f"`openai-chat`, {case}: CPU/frame vs `v2`", cost)
     case = "32 clients"
     rate = _rate(case, TURNWIRE, "http-short", "turns_per_s", AG_UI)
-    yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2, is_headline=True)
+    yield Goal(f"`ag-ui`, short turns/s, {case} vs `v2`", rate, at_least=1.2)
     cost = _between("http-noise", ("1 MB/s of noise", "quiet"), (AG_UI, AG_UI))
     yield Goal("`ag-ui`, CPU/delta beside 1 MB/s of noise vs without", cost, at_most=1.5)
     for name, contender in (("", AG_UI), (", turn log in memory", AG_UI_LOGGED)):

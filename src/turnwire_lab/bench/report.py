@@ -30,7 +30,6 @@ class Row(Struct, frozen=True):
     measured: str
     spread: str
     verdict: str
-    is_headline: bool = False
 
 
 class Table(Struct, frozen=True):
@@ -168,9 +167,7 @@ def _row(goal: Goal, figure: Figure | None) -> Row:
     if figure is not None:
         measured = figure.why_not or _shown(figure.value, goal.unit)
         spread = f"{_number(figure.low)} … {_number(figure.high)} ({figure.rounds})"
-    return Row(
-        goal.what, _goal(goal), measured, spread, goal.verdict(figure), is_headline=goal.is_headline
-    )
+    return Row(goal.what, _goal(goal), measured, spread, goal.verdict(figure))
 
 
 def _goal(goal: Goal) -> str:
