@@ -50,15 +50,32 @@ def test_it_has_no_dependencies_and_only_its_hook_uses_a_library() -> None:
     modules = [path.name for path in (PACKAGE / "src").iterdir()]
 
     assert {module: used for module in modules if (used := imported(module))} == {
-        "react.ts": OF_REACT
+        "react.ts": OF_REACT,
+        "waiting.ts": {"ai"},
     }
+    index = (PACKAGE / "src/index.ts").read_text()
+    assert "waiting" not in index
     assert "dependencies" not in manifest()
     assert manifest()["peerDependencies"] == {
-        "@ai-sdk/react": ">=2",
-        "ai": ">=5.0.2",
+        "@ai-sdk/react": "^2.0.2 || ^3 || ^4",
+        "ai": "^5.0.2 || ^6 || ^7",
         "react": ">=18",
     }
     assert set(manifest()["peerDependenciesMeta"]) == OF_REACT
+
+
+def test_its_readme_names_the_releases_that_are_tested() -> None:
+    readme = (PACKAGE / "README.md").read_text()
+    named = dict(re.findall(r"^\| ([\d.]+) \| ([\d.]+) \|$", readme, re.MULTILINE))
+    suites = [path.read_text() for path in PACKAGE.glob("tests/react*.test.ts")]
+    tested = {version for text in suites for version in re.findall(r'Of\("v([\d.]+)"\)', text)}
+    pins = {version: ROOT / f"tests/clients/v{version}/package.json" for version in tested}
+    pinned = {
+        version: json.loads(path.read_text())["dependencies"] for version, path in pins.items()
+    }
+
+    assert named == {each["ai"]: each["@ai-sdk/react"] for each in pinned.values()}
+    assert tested == named.keys()
 
 
 def test_its_lock_names_no_registry() -> None:

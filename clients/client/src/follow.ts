@@ -7,6 +7,7 @@
 //   never sent twice here: if the line broke before the answer began, the history says whether the agent has the message.
 import type { UIMessage, UIMessageChunk } from "ai";
 
+import type { Placed } from "./arrival.js";
 import { itemsOf } from "./connection.js";
 import { aborted, refusalOf, RefusedError, TurnwireError } from "./errors.js";
 import type { Network } from "./network.js";
@@ -25,8 +26,8 @@ export interface Asked {
   headers: HeadersInit | undefined;
   /** The body of a prompt; a turn is resumed without one. */
   body?: unknown;
-  /** The prompt's message, if it is a new one. */
-  prompt?: UIMessage | undefined;
+  /** The prompt, if it is a new one. */
+  prompt?: Placed | undefined;
   /** The answer that goes on, if what is sent belongs to it: the response to an approval. */
   continued?: UIMessage | undefined;
 }
@@ -166,7 +167,7 @@ export class Follow {
   /** The rest of the answer and its end; false if it is not in the history. */
   async *#takeFrom(history: readonly UIMessage[] | null): AsyncGenerator<UIMessageChunk, boolean> {
     const { turn, asked } = this;
-    const message = answerIn(history ?? [], turn.messageId ?? asked.continued?.id, asked.prompt?.id);
+    const message = answerIn(history ?? [], turn.messageId ?? asked.continued?.id, asked.prompt);
     if (message === undefined) return false;
     for (const chunk of turn.takeMessage(message)) yield* this.#passed([chunk]);
     return true;

@@ -8,6 +8,12 @@ import type { TurnwireSession } from "./session.js";
 export class Look<M extends UIMessage> {
   #underWay: { taken: Promise<void>; signal: AbortSignal | undefined } | null = null;
   #opened: () => void = () => {};
+  #stop = new AbortController();
+
+  /** Whether it is not known yet if a turn runs. */
+  get isUnderWay(): boolean {
+    return this.#underWay !== null;
+  }
 
   /** The transport of a chat whose looks this takes. */
   watched(transport: ChatTransport<M>): ChatTransport<M> {
@@ -15,11 +21,19 @@ export class Look<M extends UIMessage> {
       resumeStreamIsReplay: true,
       sendMessages: (prompt) => transport.sendMessages(prompt),
       reconnectToStream: async (look) => {
-        const stream = await transport.reconnectToStream(look);
+        this.#stop = new AbortController();
+        // Older releases of `ai` hand no signal on: their `stop()` would leave the turn running.
+        const { abortSignal = this.#stop.signal } = look as { abortSignal?: AbortSignal };
+        const stream = await transport.reconnectToStream({ ...look, abortSignal } as typeof look);
         if (stream !== null) this.#opened();
         return stream;
       },
     };
+  }
+
+  /** The user stops the turn that a look found. */
+  stop(): void {
+    this.#stop.abort();
   }
 
   /** Read the history, and follow the turn that runs. Over when it is known whether one does; the end of its stream is

@@ -13,7 +13,7 @@ export interface TransportOptions {
   /** The session, or a function that gives it for the id of a chat; the id of the chat itself if not stated. */
   sessionId?: string | ((chatId: string) => string);
   token?: Token;
-  /** Whose prompts these are, where several people use one browser: those of another are not shown. */
+  /** Who is signed in: no one else sees or sends the prompts that this browser keeps. Without it, it keeps none. */
   user?: string;
   /** Instead of the global one. */
   fetch?: typeof fetch;
@@ -29,7 +29,8 @@ export interface TransportOptions {
   messages?: "last" | "all";
   /** False: `stop()` of the chat hangs up, and leaves the rest to `onDisconnect`. */
   stopsTurns?: boolean;
-  /** Where unsent prompts are kept; null keeps them in memory. `localStorage` if not stated, where there is one. */
+  /** Where unsent prompts are kept; null keeps them in memory. If not stated, `localStorage` with a `user`, and memory
+   * without one. */
   storage?: StoragePort | null;
   limits?: Partial<Limits>;
   /** What says whether there is a network; the browser if not stated. */

@@ -10,6 +10,7 @@ import type { TransportOptions } from "./options.js";
 import { sendAgain, type TurnwireSession } from "./session.js";
 import { TurnwireChatTransport } from "./transport.js";
 import type { UnsentPrompt } from "./unsent.js";
+import { Waiting } from "./waiting.js";
 
 export interface TurnwireOptions<M extends UIMessage = UIMessage>
   extends Omit<TransportOptions, "sessionId">,
@@ -42,10 +43,11 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
   const reading = useRef(() => {});
   const { url, sessionId, user } = options;
   // A chat of our own: that of `useChat` is stopped when its component goes away.
-  const { chat, transport, look } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId, user]);
+  const { chat, transport, look, waiting } = useMemo(() => chatOf<M>(latest, reading), [url, sessionId, user]);
   const session = transport.session();
   const helpers = useChat<M>({ chat });
   const { line, stopping } = useSyncExternalStore(transport.subscribe, transport.getState, transport.getState);
+  const waits = useSyncExternalStore(waiting.subscribe, waiting.isAny, waiting.isAny);
   const unsent = useSyncExternalStore(transport.subscribe, session.unsent.list, nothing);
   const [looked, setLooked] = useState<{ chat: unknown; loading: boolean; failure?: Error }>();
   // What became of the look at another session says nothing of this one.
@@ -85,26 +87,27 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
   }, [chat, reload, transport]);
 
   const stop = useCallback(async () => {
+    waiting.stop();
     const waits = chat.messages.at(-1);
     const isAsking = !isBusy(chat) && waits?.role === "assistant" && asksApproval(waits);
+    if (isBusy(chat)) look.stop();
     await chat.stop();
     await transport.settled();
     if (!isAsking) return;
     await session.stop(waits.id);
     await reload();
-  }, [chat, transport, session, reload]);
+  }, [chat, transport, session, look, waiting, reload]);
   const again = useCallback(
     async (id: string) => {
-      await look.over(chat);
-      const isSent = await sendAgain(session, chat as never, id);
+      const isSent = await waiting.behind(() => sendAgain(session, chat as never, id), false);
       // The agent has it: the turn of it may run.
       if (!isSent) await reload();
       return isSent;
     },
-    [session, look, chat, reload],
+    [session, waiting, chat, reload],
   );
-  const sendMessage: typeof chat.sendMessage = useCallback(async (...prompt) => (await look.over(chat), chat.sendMessage(...prompt)), [look, chat]);
-  const regenerate: typeof chat.regenerate = useCallback(async (...which) => (await look.over(chat), chat.regenerate(...which)), [look, chat]);
+  const sendMessage: typeof chat.sendMessage = useCallback((...prompt) => waiting.send(...prompt), [waiting]);
+  const regenerate: typeof chat.regenerate = useCallback((...which) => waiting.behind(() => chat.regenerate(...which), undefined), [waiting, chat]);
 
   return {
     ...helpers,
@@ -112,7 +115,7 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     sendMessage,
     regenerate,
     error: helpers.error ?? failure,
-    phase: phaseOf(loading, stopping, line, failure === undefined ? helpers.status : "error"),
+    phase: phaseOf(loading, waits, stopping, line, failure === undefined ? helpers.status : "error"),
     stop,
     answer: useCallback((...answer) => session.answer(...answer), [session]),
     reload,
@@ -157,15 +160,16 @@ function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () =
       else latest.current.onError?.(error);
     },
   });
-  return { chat, transport, look };
+  return { chat, transport, look, waiting: new Waiting<M>(chat, transport.session(), look) };
 }
 
 function asksApproval({ parts }: UIMessage): boolean {
   return parts.some((part) => "state" in part && part.state === "approval-requested");
 }
 
-function phaseOf(loading: boolean, stopping: boolean, line: string, status: Phase): Phase {
+function phaseOf(loading: boolean, waits: boolean, stopping: boolean, line: string, status: Phase): Phase {
   if (stopping) return "stopping";
   if (line === "reconnecting" || line === "offline") return line;
+  if (waits) return status === "streaming" ? status : "submitted";
   return loading ? "loading" : status;
 }

@@ -1,6 +1,7 @@
 // A message of the history as the chunks that give it.
 import type { UIMessage, UIMessageChunk } from "ai";
 
+import { messageOf, type Placed } from "./arrival.js";
 import { finishOf } from "./options.js";
 
 /** Any part, as JSON has it. */
@@ -31,13 +32,12 @@ export function endOf(message: UIMessage): UIMessageChunk[] {
   return finish?.reason === "canceled" ? [{ type: "abort" }, end] : [end];
 }
 
-/** The answer with this id; if that is not known, the one behind the prompt with that id, which the history has. */
-export function answerIn(history: readonly UIMessage[], answerId?: string, promptId?: string): UIMessage | undefined {
+/** The answer with this id; if that is not known, the one right behind the prompt. */
+export function answerIn(history: readonly UIMessage[], answerId?: string, prompt?: Placed): UIMessage | undefined {
   if (answerId !== undefined) return history.findLast(({ id }) => id === answerId);
-  if (promptId === undefined) return undefined;
-  const known = history.findIndex(({ id, role }) => role === "user" && id === promptId);
-  // Not every agent keeps the id that a client gave its prompt.
-  const behind = history[(known < 0 ? history.findLastIndex(({ role }) => role === "user") : known) + 1];
+  const asked = prompt === undefined ? undefined : messageOf(prompt, history);
+  // What stands behind any other prompt is the answer to another question.
+  const behind = asked === undefined ? undefined : history[history.indexOf(asked) + 1];
   return behind?.role === "assistant" ? behind : undefined;
 }
 

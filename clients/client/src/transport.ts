@@ -1,6 +1,7 @@
 // The transport of `useChat`: `ai` 5, 6 and 7 call the same two methods.
 import type { ChatTransport, UIMessage } from "ai";
 
+import type { Placed } from "./arrival.js";
 import { aborted, TurnwireError } from "./errors.js";
 import { type Asked, Follow } from "./follow.js";
 import { BROWSER } from "./network.js";
@@ -60,7 +61,7 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     let session = this.#sessions.get(id);
     if (session !== undefined) return session;
     const place = new Place(id, this.#options, this.#tokens, this.#limits);
-    session = new TurnwireSession(place, storageOf(this.#options.storage), this.#store.changed);
+    session = new TurnwireSession(place, storageOf(this.#options), this.#store.changed);
     this.#sessions.set(id, session);
     const [oldest] = this.#sessions.keys();
     if (this.#sessions.size > MOST_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
@@ -89,7 +90,7 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
       if (isNew) unsent.release(last.id, null);
       throw aborted();
     }
-    const asked: Asked = { chatId, headers, body, prompt: isNew ? last : undefined, continued: isUser ? undefined : last };
+    const asked: Asked = { chatId, headers, body, prompt: isNew ? placed(messages, last) : undefined, continued: isUser ? undefined : last };
     return (await this.#open(prompt, asked)) as Chunks;
   };
 
@@ -115,7 +116,7 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
 
   async #open(request: Request, asked: Asked): Promise<Chunks | null> {
     const session = this.session(request.chatId);
-    const { prompt } = asked;
+    const prompt = asked.prompt?.message;
     let begin = () => {};
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const follow = new Follow(asked, {
@@ -190,6 +191,10 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   }
 }
 
+function placed(messages: readonly UIMessage[], message: UIMessage): Placed {
+  return { message, before: messages.slice(0, -1).map(({ id }) => id) };
+}
+
 /** Read to the end, though nobody wants what comes. */
 async function drained(steps: Steps): Promise<void> {
   while ((await steps.next()).done !== true);
@@ -200,9 +205,11 @@ export function turnwireTransport<M extends UIMessage = UIMessage>(options: Tran
   return new TurnwireChatTransport<M>(options);
 }
 
-/** A browser may refuse its storage to a page. */
-function storageOf(given: StoragePort | null | undefined): StoragePort | null {
-  if (given !== undefined) return given;
+/** Where it is not known whose prompts these are, whoever uses the browser next would have them. And a browser may refuse
+ * its storage to a page. */
+function storageOf({ storage, user }: TransportOptions): StoragePort | null {
+  if (storage !== undefined) return storage;
+  if (user === undefined || user === "") return null;
   try {
     return globalThis.localStorage ?? null;
   } catch {

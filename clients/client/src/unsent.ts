@@ -1,13 +1,14 @@
 // Prompts that the agent may not have, until it is known that it has them.
 import type { UIMessage } from "ai";
 
+import { arrived } from "./arrival.js";
 import type { StoragePort } from "./options.js";
 
 export interface UnsentPrompt {
   message: UIMessage;
   /** The ids of the messages that stood before it, the newest of them. */
   before: string[];
-  /** Why it was not taken; null while that is not known. */
+  /** Why it was not taken; null while that is not known. `waiting`: it was not sent yet. */
   code: string | null;
   /** Until when the page that sends it has it for itself, in milliseconds of the epoch; 0 if none does. */
   until: number;
@@ -16,6 +17,8 @@ export interface UnsentPrompt {
 /** The oldest are forgotten. */
 const MOST = 50;
 const MOST_BEFORE = 100;
+/** Of a prompt that waits until it is known whether a turn runs. */
+export const WAITING = "waiting";
 /** A page that went away cannot give a prompt back. One that is there has it for itself again and again. */
 const SENDING_MS = 20_000;
 
@@ -46,13 +49,13 @@ export class Unsent {
     return this.#read().some(({ message }) => message.id === id);
   }
 
-  /** `messages` ends with a prompt that is about to be sent. */
-  keep(messages: readonly UIMessage[]): void {
+  /** `messages` ends with a prompt that is about to be sent, or that waits. */
+  keep(messages: readonly UIMessage[], code: typeof WAITING | null = null): void {
     const message = messages.at(-1);
     if (message === undefined) return;
     const before = messages.slice(0, -1).map(({ id }) => id);
     const others = this.#read().filter((each) => each.message.id !== message.id);
-    this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code: null, until: Date.now() + SENDING_MS }].slice(-MOST));
+    this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code, until: Date.now() + SENDING_MS }].slice(-MOST));
   }
 
   /** It is being sent: no other page may send it. Returns what ends this. */
@@ -89,7 +92,8 @@ export class Unsent {
   /** The agent has what is in its history; the others are returned. */
   settle(history: readonly UIMessage[]): readonly UnsentPrompt[] {
     const found = this.#read();
-    const there = arrived(found, history);
+    // One that was sent nowhere is in no history, though another with the same text may be.
+    const there = arrived(found.filter(({ code }) => code !== WAITING), history);
     if (there.size > 0) this.#write(found.filter((each) => !there.has(each)));
     return this.list();
   }
@@ -151,49 +155,6 @@ export class Unsent {
       // Nothing was written there, either.
     }
   }
-}
-
-/** Which of these prompts the history has. A message of the history is that of one prompt alone: of the newest that
- * it can be. */
-function arrived(prompts: readonly UnsentPrompt[], history: readonly UIMessage[]): Set<UnsentPrompt> {
-  const free = new Set(history);
-  const there = new Set<UnsentPrompt>();
-  for (const each of prompts.toReversed()) {
-    const its = messageOf(each, history, free);
-    if (its === undefined) continue;
-    free.delete(its);
-    there.add(each);
-  }
-  return there;
-}
-
-/** Not every agent keeps the id that a client gave its prompt: then it is the one with the same content, behind all
- * that stood before it. */
-function messageOf({ message, before }: UnsentPrompt, history: readonly UIMessage[], free: ReadonlySet<UIMessage>): UIMessage | undefined {
-  const known = history.find(({ id, role }) => id === message.id && role === "user");
-  if (known !== undefined) return known;
-  const last = history.findLastIndex(({ id }) => before.includes(id));
-  // Nothing says what came after it: an older message with the same content may be another.
-  if (last < 0 && before.length > 0) return undefined;
-  const since = before.length > 0 ? history.slice(last + 1) : history.slice(0, history.findIndex(({ role }) => role === "user") + 1);
-  return since.findLast((each) => each.role === "user" && free.has(each) && isSame(each, message));
-}
-
-/** The same text, or without one the same files. An agent may no longer have all of them. */
-function isSame(kept: UIMessage, message: UIMessage): boolean {
-  const text = textOf(message);
-  if (text !== "" || textOf(kept) !== "") return textOf(kept) === text;
-  const files = new Set(filesOf(message));
-  return filesOf(kept).every((file) => files.has(file));
-}
-
-export function textOf({ parts }: UIMessage): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("").trim();
-}
-
-/** Of a file in base64 only the bytes: the gateway corrects the type before them. */
-function filesOf({ parts }: UIMessage): string[] {
-  return parts.flatMap((part) => (part.type === "file" ? [part.url.replace(/^data:[^,]*,/i, "")] : []));
 }
 
 function isPrompt(found: unknown): found is UnsentPrompt {

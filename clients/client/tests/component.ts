@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { createElement, StrictMode } from "react";
 
 import type * as Hook from "../src/react.js";
+import { installed } from "./packed.js";
 import { until } from "./stage.js";
 
 interface Root {
@@ -14,10 +15,14 @@ interface Root {
 
 const { create } = createRequire(import.meta.url)("react-test-renderer") as { create(element: unknown): Root };
 
-/** The hook of the package that is installed in this folder. */
-export async function hookOf(app: string): Promise<typeof Hook> {
+const apps = new Map<string, Promise<string>>();
+
+/** The hook of the package, installed beside this release of `ai` and its `@ai-sdk/react`. */
+export async function hookOf(version: string): Promise<typeof Hook> {
   // The renderer says that it is deprecated, each time.
   console.error = () => {};
+  if (!apps.has(version)) apps.set(version, installed(`app-react-${version}`, version));
+  const app = await apps.get(version);
   return (await import(pathToFileURL(`${app}node_modules/turnwire-client/dist/react.js`).href)) as typeof Hook;
 }
 

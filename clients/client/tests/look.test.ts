@@ -10,6 +10,7 @@ import { begun, ended, QUICK, refuses, Scripted, streams } from "./scripted.js";
 import { type Chat, textOf } from "./shown.js";
 import { ROOT, until } from "./stage.js";
 
+const OLD = pathToFileURL(`${ROOT}tests/clients/v6.0.0/index.mjs`).href;
 let gateway: Scripted;
 beforeEach(async () => {
   gateway = await Scripted.start();
@@ -22,8 +23,7 @@ for (const [name, reply, expected] of [
   ["is not known", refuses(404, "not_found"), "Hel"],
 ] as [string, ReturnType<typeof streams>, string][]) {
   test(`where an agent keeps no history, and the turn ${name}, the answer stands there once`, async () => {
-    const old = pathToFileURL(`${ROOT}tests/clients/v6.0.0/index.mjs`).href;
-    const sdk = (await import(old)) as { Chat: new (init: ChatInit<UIMessage>) => Chat };
+    const sdk = (await import(OLD)) as { Chat: new (init: ChatInit<UIMessage>) => Chat };
     gateway.replies.messages = [refuses(501, "not_supported")];
     gateway.replies.chat = [streams(begun("Hel"), "breaks")];
     gateway.replies.stream = [refuses(404, "not_found"), reply];
@@ -39,3 +39,19 @@ for (const [name, reply, expected] of [
     assert.equal(chat.messages.length, 2);
   });
 }
+
+test("a stop ends the turn that a look found, though that release hands no signal on", async () => {
+  const sdk = (await import(OLD)) as { Chat: new (init: ChatInit<UIMessage>) => Chat };
+  gateway.replies.stream = [streams(begun("Hel"), "stays")];
+  const transport = gateway.transport({ limits: QUICK });
+  const look = new Look();
+  const chat = new sdk.Chat({ id: "c1", transport: look.watched(transport) });
+  await look.take(chat, transport.session());
+  await until(() => textOf(chat) === "Hel");
+  look.stop();
+  await chat.stop();
+  await transport.settled();
+
+  assert.deepEqual(gateway.asked.at(-1)?.body, { turnId: "turn-1" });
+  await until(() => chat.status === "ready");
+});

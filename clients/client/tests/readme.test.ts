@@ -80,7 +80,7 @@ suite("README", () => {
   test("the component shows a conversation", async () => {
     const { Conversation } = (await import(pathToFileURL(`${await compiled("own")}example0.js`).href)) as Record<string, FunctionComponent<object>>;
     const getToken = async () => stage.token;
-    const shown = create(createElement(Conversation as FunctionComponent<object>, { url: stage.url, sessionId: newSession(), getToken } as object));
+    const shown = create(createElement(Conversation as FunctionComponent<object>, { url: stage.url, sessionId: newSession(), user: "visitor", getToken } as object));
     const one = (type: string) => shown.root.findAll((node) => node.type === type)[0];
     const shows = (text: string) => until(() => JSON.stringify(shown.toJSON()).includes(text));
     try {
