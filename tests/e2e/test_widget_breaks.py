@@ -1,5 +1,8 @@
 """The widget where turns, lines and tokens break."""
 
+import asyncio
+import signal
+
 import pytest
 from playwright.async_api import Route, expect
 
@@ -103,6 +106,28 @@ async def test_a_broken_line_is_mended(visit: Visit) -> None:
     assert [said.count(f"Chapter {number}.") for number in range(1, 11)] == [1] * 10
     await expect(visit.notice).to_be_empty()
     assert len(visit.runs) == 1
+
+
+async def test_a_line_that_falls_silent_is_named_and_mended(visit: Visit) -> None:
+    await visit.page.clock.install()
+    await visit.ask("hang")
+    await expect(visit.answer).to_contain_text("until somebody stops me")
+    visit.stage.gateway.signal(signal.SIGSTOP)
+    try:
+        # What was still on its way would count as a sign of life.
+        while await visit.notice.inner_text() == "":
+            await visit.page.clock.fast_forward(50_000)
+            await asyncio.sleep(0.5)
+        await expect(visit.notice).to_contain_text(
+            "The connection fell silent. The answer goes on without it, and will be picked up."
+        )
+    finally:
+        visit.stage.gateway.signal(signal.SIGCONT)
+    await expect(visit.notice).to_be_empty()
+    await expect(visit.answer).to_contain_text("until somebody stops me")
+    await visit.panel.get_by_role("button", name="Stop").click()
+    await visit.until_idle()
+    assert [run.reason for run in visit.runs] == ["canceled"]
 
 
 async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:

@@ -1,10 +1,18 @@
 // Failures that no response of the gateway states.
 
-/** The stream ended, or fell silent, before it said that it is over. */
+/** The stream ended before it said that it is over. */
 export class CutShort extends Error {
   constructor() {
     super("The stream ended without an ending");
     this.name = "CutShort";
+  }
+}
+
+/** The stream brought nothing for too long, not even a keepalive. */
+export class FellSilent extends Error {
+  constructor() {
+    super("The stream fell silent");
+    this.name = "FellSilent";
   }
 }
 

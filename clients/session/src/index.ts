@@ -1,7 +1,7 @@
 export { asksAnything, asksApproval } from "./asking.js";
 export { followNetwork, followUser } from "./browser.js";
 export { type Init, PlainChat } from "./chat.js";
-export { CutShort, NoSlot } from "./errors.js";
+export { CutShort, FellSilent, NoSlot } from "./errors.js";
 export type { Code, Notice, Step, Turn } from "./notice.js";
 export { noticeOfEnd } from "./notice.js";
 export type { Endings, Memory, Options, Slots } from "./ports.js";

@@ -2,7 +2,7 @@
 import { type ChatTransport, DefaultChatTransport, type UIMessage } from "ai";
 
 import { LATE_MS } from "./endpoint.js";
-import { CutShort, NoSlot } from "./errors.js";
+import { CutShort, FellSilent, NoSlot } from "./errors.js";
 import type { Slots } from "./ports.js";
 import { type Chunks, watched, whole } from "./streams.js";
 
@@ -121,7 +121,7 @@ export class Line implements ChatTransport<UIMessage> {
     this.#cut = cut;
     const response = await this.parts.send(input, { ...init, signal: either(cut.signal, init?.signal) });
     if (response.status === 200) this.heard.accepted();
-    const silent = () => cut.abort(new CutShort());
+    const silent = () => cut.abort(new FellSilent());
     return watched(response, this.parts.silenceMs, { silent, lives: () => this.heard.lives() });
   }
 }

@@ -13,6 +13,7 @@ export type Code =
   // The line, or the gateway. The session reads everything anew by itself.
   | "unreached"
   | "connection_lost"
+  | "line_silent"
   | "unavailable"
   | "agent_hung_up"
   | "gateway_restarting"
@@ -91,6 +92,7 @@ export function noticeOf(error: Error, turn: Turn): Notice {
   if (error.name === "NoToken") return notice("signed_out", "reconnect", { turn });
   if (error.name === "NoSlot") return notice("no_slot", "retry", { turn });
   if (BROKEN_LINE.has(error.name)) return broken(turn === "none" ? "unreached" : "connection_lost", turn);
+  if (error.name === "FellSilent") return broken("line_silent", turn);
   const interrupted = MAY_GO_ON[error.message];
   if (interrupted !== undefined) return broken(interrupted, turn);
   const ended = ENDED[error.message];

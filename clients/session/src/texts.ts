@@ -38,6 +38,7 @@ export function wordsOf({ code, turn, automatic, detail }: Notice): Words {
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code === "turn_failed") return ["The turn failed", detail];
+  if (code === "line_silent") return ["The connection fell silent", BROKEN[turn][1]];
   if (code === "unavailable") return ["Not available for now", BROKEN[turn][1]];
   const isLine = code === "unreached" || code === "connection_lost" || code === "agent_hung_up" || code === "gateway_restarting";
   return isLine ? BROKEN[turn] : ["Not accepted", detail];

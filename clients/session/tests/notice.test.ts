@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CutShort, NoSlot, Unavailable } from "../src/errors.js";
+import { CutShort, FellSilent, NoSlot, Unavailable } from "../src/errors.js";
 import { noticeOf, noticeOfAnswer, noticeOfEnd, noticeOfLook } from "../src/notice.js";
 import { wordsOf } from "../src/texts.js";
 import { NoToken } from "../src/tokens.js";
@@ -12,6 +12,7 @@ const late = new DOMException("late", "TimeoutError");
 const CASES: [error: Error, code: string, step: string | null, automatic: boolean, title: string][] = [
   [new TypeError("fetch failed"), "connection_lost", "reconnect", true, "Connection lost"],
   [new CutShort(), "connection_lost", "reconnect", true, "Connection lost"],
+  [new FellSilent(), "line_silent", "reconnect", true, "The connection fell silent"],
   [late, "connection_lost", "reconnect", true, "Connection lost"],
   [new Error("Stream interrupted"), "agent_hung_up", "reconnect", true, "Connection lost"],
   [new Error("Gateway restarting"), "gateway_restarting", "reconnect", true, "Connection lost"],

@@ -112,7 +112,7 @@ test("a line that falls silent is given up, and the turn picked up", async () =>
   await reached();
   void client.send({ text: "tell me a long story" });
   await until(client, has("A long story, then."));
-  await until(client, ({ notice }) => notice?.code === "connection_lost");
+  await until(client, ({ notice }) => notice?.code === "line_silent");
   await stage.command("mend");
   await stage.command("cut");
   const state = await until(client, has(END));

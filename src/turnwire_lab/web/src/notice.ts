@@ -28,6 +28,7 @@ const LOST_FOR_GOOD: Words = ["No answer from the gateway", "It was tried severa
 const WORDS: Record<Code, Words | null> = {
   unreached: CONNECTION,
   connection_lost: CONNECTION,
+  line_silent: ["The connection fell silent", `No sign of life came for a while. ${CONNECTION[1]}`],
   unavailable: ["Not available for now", CONNECTION[1]],
   agent_hung_up: ["The agent hung up", "The gateway said so at once. Looking whether the turn goes on."],
   gateway_restarting: [

@@ -4,6 +4,7 @@ import type { Notice, State } from "turnwire-session";
 const WORDS: Partial<Record<Notice["code"], string>> = {
   agent_hung_up: "The agent hung up",
   gateway_restarting: "The gateway restarted",
+  line_silent: "The connection fell silent",
 };
 
 type Seen = Pick<State, "notice" | "recovering" | "messages" | "status" | "progress">;
