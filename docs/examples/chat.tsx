@@ -7,6 +7,7 @@ interface Props {
   gateway: string; // its origin; "" if your own server passes /api/sessions/ on to it
   session: string;
   token: string; // for a first try: what `turnwire token …` prints
+  hasHistory?: boolean; // the agent keeps the conversation, and can say it: else GET …/messages is a 501
 }
 
 interface Question {
@@ -23,15 +24,24 @@ export function Chat(props: Props) {
   return <Session key={`${props.gateway} ${props.session}`} {...props} />;
 }
 
-function Session({ gateway, session, token }: Props) {
-  const [history, setHistory] = useState<UIMessage[]>();
+function Session({ gateway, session, token, hasHistory }: Props) {
+  // null: it could not be loaded, and the chat goes on without it.
+  const [history, setHistory] = useState<UIMessage[] | null | undefined>(hasHistory ? undefined : []);
   useEffect(() => {
+    if (!hasHistory) return;
     const headers = { authorization: `Bearer ${token}` };
     void fetch(`${gateway}/api/sessions/${session}/messages`, { headers })
-      .then((answer) => (answer.ok ? answer.json() : [])) // 501: this agent keeps no conversation
+      .then((answer) => (answer.ok ? answer.json() : null))
+      .catch(() => null)
       .then(setHistory);
-  }, [gateway, session, token]);
-  return history && <Open api={`${gateway}/api/sessions/${session}`} session={session} token={token} history={history} />;
+  }, [gateway, session, token, hasHistory]);
+  if (history === undefined) return null;
+  return (
+    <>
+      {history === null && <p role="alert">The earlier messages could not be loaded.</p>}
+      <Open api={`${gateway}/api/sessions/${session}`} session={session} token={token} history={history ?? []} />
+    </>
+  );
 }
 
 function Open({ api, session, token, history }: { api: string; session: string; token: string; history: UIMessage[] }) {
@@ -75,6 +85,7 @@ function Open({ api, session, token, history }: { api: string; session: string; 
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          if (!text.trim()) return;
           void sendMessage({ text });
           setText("");
         }}

@@ -25,7 +25,11 @@ ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted(path.stem for path in DOCS.glob("start-*.md"))
 BLOCK: Final = re.compile(r"(?:<!-- (.+?) -->\n)?```sh\n(.*?)```", re.DOTALL)
-PORTS: Final = re.compile(r"(?<=127\.0\.0\.1:)\d+|(?<=--port )\d+|(?<=scripted_model\.py )\d+")
+PORTS: Final = re.compile(
+    r"(?<=127\.0\.0\.1:)\d+|(?<=127\.0\.0\.1\", )\d+|(?<=--port )\d+|(?<=scripted_model\.py )\d+"
+)
+REFUSED: Final = re.compile(r'^.*" [45]\d\d .*$', re.MULTILINE)
+"""A line of a server's log about a request that it refused."""
 GATEWAY_PORT: Final = "8787"
 AGENT_PORT: Final = "8765"
 """What second_agent.py and the agent runtime listen on, unless they are given another one."""
@@ -95,6 +99,7 @@ def do(page: str, folder: Path) -> None:
 
     shown = dict(zip([expected for expected, _ in blocks], out.split(MARK), strict=False))
     assert "The settings are fine." in out, err
+    assert REFUSED.findall(out + err) == []
     endings = [expected for expected in shown if expected.startswith("ends with: ")]
     assert len(endings) == 1
     for expected, output in shown.items():

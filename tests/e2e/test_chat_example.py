@@ -10,13 +10,15 @@ import sys
 import threading
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, Response, expect
 
 from gateway.needed import lacking
 from gateway.running import Gateway
@@ -29,14 +31,15 @@ from turnwire_lab.process import free_port
 ROOT: Final = Path(__file__).parents[2]
 RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
 MODULES: Final = BUILT.parent / "node_modules"
+LEFT: Final = "net::ERR_ABORTED"
+"""How a request ends whose page was loaded again."""
 AGENT_TOKEN: Final = "known-to-the-gateway-alone"
 REACT: Final = ("react", "react-dom", "scheduler")
 MAIN: Final = """import { createRoot } from "react-dom/client";
 import { Chat } from "./chat.tsx";
-const given = Object.fromEntries(new URLSearchParams(location.search)) as unknown;
-createRoot(document.body).render(
-  <Chat {...(given as { gateway: string; session: string; token: string })} />,
-);
+const { hasHistory, ...given } = Object.fromEntries(new URLSearchParams(location.search));
+const props = given as { gateway: string; session: string; token: string };
+createRoot(document.body).render(<Chat {...props} hasHistory={hasHistory === "yes"} />);
 """
 # Links are not followed: the client and the page then have one React.
 BUILD: Final = """export default {
@@ -129,13 +132,51 @@ async def gateway(site: str, agent: str) -> AsyncIterator[Gateway]:
         yield gateway
 
 
-async def opened(browser: Browser, site: str, gateway: Gateway) -> Page:
-    """The page, on a session of its own."""
-    given = {"gateway": gateway.url, "session": uuid.uuid4().hex, "token": token("ann")}
+def props(gateway: Gateway, *, has_history: bool) -> dict[str, str]:
+    """What the page is given, with a session of its own."""
+    return {
+        "gateway": gateway.url,
+        "session": uuid.uuid4().hex,
+        "token": token("ann"),
+        "hasHistory": "yes" if has_history else "no",
+    }
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, site: str, gateway: Gateway, *, has_history: bool = True
+) -> AsyncIterator[Page]:
+    """The page, on a session of its own; at its end nothing may have gone wrong in the browser."""
     page = await browser.new_page()
-    await page.goto(f"{site}/?{urlencode(given)}")
+    wrong = watched(page)
+    await page.goto(f"{site}/?{urlencode(props(gateway, has_history=has_history))}")
     await expect(page.get_by_label("Message")).to_be_visible()
-    return page
+    yield page
+    await page.close()
+    assert wrong == []
+
+
+def watched(page: Page) -> list[str]:
+    """What goes wrong from now on: errors in the console, and requests that fail."""
+    wrong: list[str] = []
+
+    def console(line: ConsoleMessage) -> None:
+        if line.type in {"error", "warning"}:
+            wrong.append(line.text)
+
+    def response(answer: Response) -> None:
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            wrong.append(f"{answer.status} {answer.url}")
+
+    def failed(request: Request) -> None:
+        if request.failure != LEFT:
+            wrong.append(f"{request.failure} {request.url}")
+
+    page.on("console", console)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("response", response)
+    page.on("requestfailed", failed)
+    return wrong
 
 
 async def ask(page: Page, text: str) -> None:
@@ -146,53 +187,77 @@ async def ask(page: Page, text: str) -> None:
 async def test_a_tool_is_shown_and_the_answer_is_there_after_a_reload(
     browser: Browser, site: str, gateway: Gateway
 ) -> None:
-    page = await opened(browser, site, gateway)
-    await ask(page, "what is 12/4?")
-    await expect(page.locator("pre")).to_contain_text('"output": 3')
-    await expect(page.get_by_text("It is 3.")).to_be_visible()
-    await page.reload()
-    await expect(page.get_by_label("user")).to_have_text("what is 12/4?")
-    await expect(page.get_by_text("It is 3.")).to_be_visible()
-    await page.close()
+    async with opened(browser, site, gateway) as page:
+        await ask(page, "what is 12/4?")
+        await expect(page.locator("pre")).to_contain_text('"output": 3')
+        await expect(page.get_by_text("It is 3.")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_label("user")).to_have_text("what is 12/4?")
+        await expect(page.get_by_text("It is 3.")).to_be_visible()
 
 
 async def test_a_reload_in_mid_turn_shows_the_same_turn_and_the_button_stops_it(
     browser: Browser, site: str, gateway: Gateway
 ) -> None:
-    page = await opened(browser, site, gateway)
-    await ask(page, "tell me a story")
-    answer = page.get_by_label("assistant").locator("p")
-    await expect(answer).to_contain_text("Line 3 of the story.")
-    await page.reload()
-    await expect(answer).to_contain_text("Line 1 of the story. Line 2 of the story. Line 3")
-    await page.get_by_role("button", name="Stop").click()
-    await expect(page.get_by_role("button", name="Stop")).to_be_disabled()
-    assert "Line 40" not in await answer.inner_text()
-    await page.close()
+    async with opened(browser, site, gateway) as page:
+        await ask(page, "tell me a story")
+        answer = page.get_by_label("assistant").locator("p")
+        await expect(answer).to_contain_text("Line 3 of the story.")
+        await page.reload()
+        await expect(answer).to_contain_text("Line 1 of the story. Line 2 of the story. Line 3")
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+        assert "Line 40" not in await answer.inner_text()
 
 
 @pytest.mark.parametrize(("button", "ended"), [("approve", "is gone."), ("deny", "It stays.")])
 async def test_a_call_waits_for_its_user(
     browser: Browser, site: str, gateway: Gateway, button: str, ended: str
 ) -> None:
-    page = await opened(browser, site, gateway)
-    await ask(page, "delete notes.txt")
-    await page.get_by_role("button", name=button, exact=True).click()
-    await expect(page.locator("p", has_text=ended)).to_be_visible()
-    await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
-    await page.close()
+    async with opened(browser, site, gateway) as page:
+        await ask(page, "delete notes.txt")
+        await page.get_by_role("button", name=button, exact=True).click()
+        await expect(page.locator("p", has_text=ended)).to_be_visible()
+        await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
 
 
-async def test_an_approval_without_options_has_two_buttons(browser: Browser, site: str) -> None:
-    """That of an agent behind AG-UI, in the portable profile."""
+async def test_an_agent_without_a_history_is_not_asked_for_it(browser: Browser, site: str) -> None:
+    """One behind AG-UI, whose approvals have no options."""
     name = "pydantic-ai"
     FRAMEWORKS[name].python.exists() or lacking(f"{name} is not installed (`make e2e` does it)")
     async with (
         FrameworkAgent(name) as agent,
         Gateway(agent.url, dialect="ag-ui", cors_origins=site, on_disconnect="grace") as gateway,
+        opened(browser, site, gateway, has_history=False) as page,
     ):
-        page = await opened(browser, site, gateway)
+        await page.reload()
         await ask(page, "delete notes.txt")
         await page.get_by_role("button", name="approve", exact=True).click()
         await expect(page.get_by_text("notes.txt is deleted.")).to_be_visible()
-        await page.close()
+
+
+async def test_a_prompt_without_a_text_is_not_sent(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    async with opened(browser, site, gateway) as page:
+        await ask(page, "  ")
+        await ask(page, "what is 12/4?")
+        await expect(page.get_by_text("It is 3.")).to_be_visible()
+        assert await page.get_by_label("user").count() == 1
+
+
+@pytest.mark.parametrize("breaks", [True, False])
+async def test_a_history_that_cannot_be_loaded_leaves_the_chat(
+    browser: Browser, site: str, gateway: Gateway, *, breaks: bool
+) -> None:
+    page = await browser.new_page()
+    await page.route(
+        "**/messages", lambda route: route.abort() if breaks else route.fulfill(status=503)
+    )
+    await page.goto(f"{site}/?{urlencode(props(gateway, has_history=True))}")
+    await expect(page.get_by_role("alert")).to_have_text(
+        "The earlier messages could not be loaded."
+    )
+    await ask(page, "what is 12/4?")
+    await expect(page.get_by_text("It is 3.")).to_be_visible()
+    await page.close()

@@ -43,7 +43,7 @@ after(() => gateway.end());
 test("another session is shown with its own history, and another token is sent with the next prompt", async () => {
   gateway.replies.messages = [(response, { url }) => json(response, 200, [answered("a", url.includes("/s1/") ? "The first" : "The second")])];
   gateway.replies.chat = [streams([{ type: "finish" }])];
-  const element = (session: string, token: string) => createElement(Chat, { gateway: gateway.url, session, token } as object);
+  const element = (session: string, token: string) => createElement(Chat, { gateway: gateway.url, session, token, hasHistory: true } as object);
   const page = create(element("s1", "former"));
   const text = () => JSON.stringify(page.toJSON());
   try {
@@ -55,6 +55,8 @@ test("another session is shown with its own history, and another token is sent w
     const length = gateway.times("messages");
     page.update(element("s2", "newest"));
     await until(() => gateway.times("messages") > length && text().includes("The second"));
+    page.root.findByType("input").props["onChange"]?.({ target: { value: "hello" } });
+    await until(() => text().includes("hello"));
     page.root.findByType("form").props["onSubmit"]?.({ preventDefault: () => {} });
     await until(() => gateway.times("chat") > 0);
     assert.equal(gateway.asked.findLast(({ route }) => route === "chat")?.headers.authorization, "Bearer newest");
