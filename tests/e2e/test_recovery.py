@@ -174,9 +174,7 @@ async def test_a_line_that_falls_silent_is_given_up(
         await talk.page.clock.fast_forward(25_000)
         await asyncio.sleep(0.5)
     await expect(talk.notice).to_contain_text("The connection fell silent")
-    await expect(talk.notice).to_contain_text(
-        "No sign of life came for a while."
-    )
+    await expect(talk.notice).to_contain_text("No sign of life came for a while.")
     line.back = Way()
     line.cut()
 
