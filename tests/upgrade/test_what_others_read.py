@@ -1,6 +1,7 @@
 """What dashboards, readers of the log, clients and `turnwire replay` knew before is still there."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -71,10 +72,7 @@ async def look(folder: Path | None, records: Path) -> Seen:
             log = [line for line in gateway.log if "Started server" not in line["event"]]
     samples = [s for family in text_string_to_metric_families(exposed) for s in family.samples]
     return Seen(
-        metrics={
-            (s.name, () if s.name.endswith("_bucket") else tuple(sorted(s.labels.items())))
-            for s in samples
-        },
+        metrics={(s.name, () if s.name.endswith("_bucket") else labels(s.labels)) for s in samples},
         log={(line["event"], field) for line in log for field in line},
         routes={
             (path, method): operation
@@ -85,6 +83,11 @@ async def look(folder: Path | None, records: Path) -> Seen:
         headers=set(response.headers),
         replayed=replay(records, folder),
     )
+
+
+def labels(of_sample: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Sorted, and without the value of the one that differs: the version."""
+    return tuple(sorted({**of_sample, **dict.fromkeys({"version"} & of_sample.keys(), "")}.items()))
 
 
 def replay(records: Path, folder: Path | None) -> tuple[int, str]:
