@@ -56,6 +56,7 @@ MCP := tests/runtime/mcp
 GRADER := tests/runtime/grader
 KILL := tests/runtime/kill tests/runtime/chaos
 WITNESSES := tests/runtime/witnesses
+ELEMENTS := tests/clients/ai-elements
 EXAMPLES := .venv/examples
 DIALECTS := $(patsubst examples/dialects/%/pyproject.toml,%,$(wildcard examples/dialects/*/pyproject.toml))
 TYPED := $(notdir $(patsubst %/py.typed,%,$(wildcard examples/dialects/*/src/*/py.typed)))
@@ -252,6 +253,18 @@ demo:  ## A page, a site, an agent, a gateway on this machine; AGENT=pydantic-ai
 node:  ## Install the clients that the tests run: the AI SDK, Vue, Svelte, assistant-ui (2 min)
 	node tests/clients/install.mjs
 
+$(ELEMENTS)/node_modules/.stamp: $(ELEMENTS)/package-lock.json
+	@echo "Installing AI Elements: a minute"
+	@cd $(ELEMENTS) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+$(ELEMENTS)/dist/.stamp: $(ELEMENTS)/node_modules/.stamp $(wildcard $(ELEMENTS)/*.*)
+	@cd $(ELEMENTS) && npm run --silent build
+	@touch $@
+
+.PHONY: elements
+elements: $(ELEMENTS)/dist/.stamp  ## Install AI Elements, and build the page that the tests open (1 min)
+
 .PHONY: fmt
 fmt: $(STAMP)  ## Format the code
 	$(PY) -m ruff check --fix --quiet $(CODE) || true
@@ -310,8 +323,8 @@ UNMEASURED := tests/conformance/test_transcripts.py tests/lab/test_demo.py tests
   tests/chaos/test_fronts.py tests/bench tests/client_python tests/lab tests/docs tests/dashboards tests/models tests/mutants tests/packages
 # The ones that take longest are in `make all`, beside what `clients` has. The first ones begin first.
 THOROUGH := $(patsubst %,tests/relay/test_%.py,session_agent_crowd session_agent_slow) tests/dialects/test_suite.py \
-  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history lost_attempts frameworks frameworks_all frameworks_live newer_installed) \
-  $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo history page ui_stream) \
+  $(patsubst %,tests/conformance/test_%.py,resume workflow any_turn native_turn resume_history lost_attempts frameworks frameworks_all frameworks_live ai_elements newer_installed) \
+  $(patsubst %,tests/agents/test_%.py,approvals clients acp conversations endings client_endings demo history langgraph page ui_stream) \
   tests/core/test_promises_seeded.py $(wildcard tests/dialects/*/test_any_frames.py) tests/dialects/test_short_steps.py \
   $(patsubst %,tests/attacks/test_%.py,openapi_fuzz logs smuggling_through_proxies cors_in_chromium) \
   $(patsubst %,tests/cli/test_%.py,supervisor verdict) tests/mutation/test_run.py \
@@ -402,7 +415,7 @@ runtime-covered: $(STAMP) system .venv/agents/pydantic-ai/.stamp $(MCP)/node_mod
 	COVERAGE_FILE=.coverage-runtime $(PY) -m coverage report --skip-covered --include='$(PURE)' --fail-under=100
 
 .PHONY: thorough
-thorough: $(STAMP) tools
+thorough: $(STAMP) tools elements
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cov $(THOROUGH)
 
 .PHONY: guards
@@ -706,4 +719,4 @@ clean:  ## Remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf .import_linter_cache tests/clients/*/node_modules $(PEERS)/node_modules tests/deploy/crds/node_modules $(REFERENCE)/node_modules $(MODELS)/node_modules $(OPENCODE)/node_modules $(MCP)/node_modules dist build
 	rm -rf $(WEB)/node_modules $(WEB)/dist $(WIDGET)/node_modules $(WIDGET)/dist
-	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build
+	rm -rf $(SESSION)/node_modules $(SESSION)/dist $(SESSION)/build $(ELEMENTS)/dist
