@@ -141,6 +141,27 @@ async def test_a_turn_goes_on_after_sigkill(tmp_path: Path) -> None:
     assert ended_["turnId"] == created["turnId"]
 
 
+async def test_nothing_is_lost_by_sigkill_after_somebody_listed_the_sessions(
+    tmp_path: Path,
+) -> None:
+    """Or after a second server on the same journal came and went."""
+    async with ScriptedServer([sends(STREAM_HEAD + ANSWER)] * 3) as model:
+        file = agent_file(tmp_path, model.url, "[host]\nlease_s = 1\n")
+        async with serving(file, folder=tmp_path) as first:
+            async with first.socket() as gateway:
+                await gateway.turn("Before")
+            listed = await ended("sessions", file, folder=tmp_path)
+            async with serving(file, folder=tmp_path) as second:
+                await second.stop()
+            async with first.socket() as gateway:
+                await gateway.turn("After", "p2")
+            await first.stop(signal.SIGKILL)
+        _, kept, _ = await ended("sessions", file, "--session", "s1", "--json", folder=tmp_path)
+
+    assert (listed[0], "s1" in listed[1]) == (0, True)
+    assert ("Before" in kept, "After" in kept) == (True, True)
+
+
 async def test_others_than_this_machine_need_the_token(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("canary-token")
     flags = ("--model", "ollama:tiny", "--token-file", "token", "--journal", "memory")

@@ -123,6 +123,15 @@ async def test_a_file_that_was_deleted_takes_no_more(journal: SqliteJournal, pat
         await journal.read("s")
 
 
+async def test_a_log_that_was_deleted_takes_no_more(journal: SqliteJournal, path: Path) -> None:
+    """What is committed to it would be lost with the process."""
+    lease = await claimed(journal, "s")
+    path.with_name("journal.db-wal").unlink()
+
+    with pytest.raises(UnavailableError, match="-wal was deleted or replaced"):
+        await journal.append(lease, [row()])
+
+
 async def test_a_full_disk_undoes_all_that_was_to_be_committed(
     journal: SqliteJournal, path: Path
 ) -> None:

@@ -1,13 +1,14 @@
 """The file of a journal: how it is opened, and what its errors mean."""
 
-import os
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from turnwire_agent.journal.port import UnavailableError
 from turnwire_agent.journal.sqlite import schema
+from turnwire_agent.private_file import make_private
 
 Synchronous = Literal["full", "normal"]
 
@@ -16,6 +17,9 @@ WAL_BYTES_KEPT: Final = 64 * 2**20
 
 CACHE_KIB: Final = 512
 """Of the pages that each connection keeps. The system has the file in its memory as well."""
+
+_Inode = tuple[int, int]
+"""The device and the number of a file."""
 
 
 class JournalFile:
@@ -35,7 +39,8 @@ class JournalFile:
         self._path = path
         self._synchronous = synchronous
         self._busy_s = busy_s
-        self._inode: tuple[int, int] | None = None
+        self._log = path.with_name(f"{path.name}-wal")
+        self._inodes: Sequence[_Inode | None] = ()
 
     def open(self) -> sqlite3.Connection:
         """Open the file; make it, and its tables, if need be. Any thread may use the connection.
@@ -46,18 +51,19 @@ class JournalFile:
 
         """
         try:
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            make_private(self._path)
         except OSError as error:
             raise UnavailableError(
                 f"The journal {self._path} cannot be opened: {error.strerror}."
             ) from None
-        self._inode = self._found()
         try:
             database = sqlite3.connect(
                 self._path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
             )
             try:
+                found = _inode(self._path)
                 self._set_up(database)
+                self._inodes = (found, _inode(self._log))
             except BaseException:
                 database.close()
                 raise
@@ -66,26 +72,19 @@ class JournalFile:
         return database
 
     def check(self) -> None:
-        """Look whether the path is still that file: SQLite would go on writing to a deleted one.
+        """Look whether the paths are still those files: SQLite would go on writing to deleted ones.
 
         Raises:
-            UnavailableError: it was deleted, or another is in its place.
+            UnavailableError: one was deleted, or another is in its place.
 
         """
-        if self._found() != self._inode:
-            raise UnavailableError(f"The journal {self._path} was deleted or replaced.")
+        if (_inode(self._path), _inode(self._log)) != self._inodes:
+            raise UnavailableError(f"The journal {self._path} or its -wal was deleted or replaced.")
 
     def unavailable(self, error: sqlite3.Error) -> UnavailableError:
         """Say what happened, without any content. SQLite's own text may quote a statement."""
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         return UnavailableError(f"The journal {self._path} cannot be used ({name}).")
-
-    def _found(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
     def _set_up(self, database: sqlite3.Connection) -> None:
         self._use_wal(database)
@@ -106,3 +105,11 @@ class JournalFile:
             else:
                 return
             time.sleep(0.01)
+
+
+def _inode(path: Path) -> _Inode | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

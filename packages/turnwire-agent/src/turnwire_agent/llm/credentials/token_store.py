@@ -28,6 +28,7 @@ from turnwire_agent.llm.credentials.concurrency import OwnThread
 from turnwire_agent.llm.credentials.port import CredentialError, Failure, unless_failed
 from turnwire_agent.llm.credentials.secret import Secret
 from turnwire_agent.llm.credentials.stored_token import Step, StoredToken, Tokens
+from turnwire_agent.private_file import make_private
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -274,7 +275,7 @@ class TokenStore:
         SQLite gives the journal beside it the same rights.
         """
         try:
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            make_private(self._path)
             found = self._path.stat()
         except OSError as error:
             failure = self._unusable(f"{error.strerror}")
