@@ -9,7 +9,7 @@ from turnwire_client.events import ToolApprovalRequest
 from turnwire_client.http_calls import checked_url
 from turnwire_client.message import UIMessage
 from turnwire_client.replies import Receipt, read_receipt, read_refusal
-from turnwire_client.requests import Place, Request, bearer
+from turnwire_client.requests import Place, Request, bearer, prompt_of
 
 PLACE = Place(session_id="a/b", query={"threadId": "t"}, on_disconnect="grace")
 CHAT = Place(session_id="s1", chat_id="c 1")
@@ -21,7 +21,7 @@ def body(request: Request) -> object:
 
 def test_a_prompt_is_the_last_of_the_messages() -> None:
     earlier = UIMessage("m0", "user", [{"type": "text", "text": "hello"}], {"a": 1})
-    request = PLACE.prompt("hi", "m1", [earlier])
+    request = PLACE.messages([earlier, prompt_of("hi", "m1")])
 
     assert (request.method, request.path) == ("POST", "/api/sessions/a%2Fb/chat")
     assert request.query == {"threadId": "t", "onDisconnect": "grace"}
@@ -43,9 +43,7 @@ def test_a_prompt_is_the_last_of_the_messages() -> None:
 def test_a_prompt_may_be_parts() -> None:
     file = {"type": "file", "mediaType": "image/png", "url": "data:,"}
 
-    assert json.loads(CHAT.prompt([file], "m1", ()).content or b"")["messages"][0]["parts"] == [
-        file
-    ]
+    assert prompt_of([file], "m1").parts == [file]
 
 
 def test_the_other_requests_name_the_chat() -> None:
@@ -58,6 +56,14 @@ def test_the_other_requests_name_the_chat() -> None:
     assert CHAT.history(5, "m", finish=True).query == of_chat | asked
     assert (body(CHAT.stop(None)), body(CHAT.stop("t"))) == ({}, {"turnId": "t"})
     assert CHAT.stop(None).query == CHAT.answer("q", 1, None).query == of_chat
+
+
+def test_a_profile_goes_along_where_a_stream_may_come() -> None:
+    native = Place(session_id="s1", profile="7")
+
+    assert native.messages([]).query == native.stream().query == {"profile": "7"}
+    assert native.history().query == native.stop(None).query == native.answer("q", 1, None).query
+    assert native.history().query == {}
 
 
 @pytest.mark.parametrize(

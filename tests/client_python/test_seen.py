@@ -280,3 +280,26 @@ def test_a_question_of_another_shape_is_data() -> None:
     odd = {"type": "data-question", "id": "q", "data": {"options": 7}}
 
     assert [*turn.feed(records(odd))] == [Data("question", {"options": 7}, "q")]
+
+
+def test_a_preliminary_output_is_followed_by_the_final_one() -> None:
+    preview: Json = {"type": "tool-output-available", "toolCallId": "c", "output": 1}
+    turn = cut_after(GIVEN, preview | {"preliminary": True})
+    assert turn.message.parts[-1]["preliminary"]
+    turn.connect()
+    found = list(turn.feed(records(START, OPEN, GIVEN, preview | {"output": 2})))
+
+    assert found == [ToolOutputAvailable("c", 2)]
+    assert "preliminary" not in turn.message.parts[-1]
+
+
+def test_in_a_profile_the_approvals_of_a_history_are_no_questions() -> None:
+    parts = [
+        question("resolved", kind="approval"),
+        question("resolved") | {"id": "another"},
+    ]
+    for is_native, ids in [(True, ["another"]), (False, ["q", "another"])]:
+        turn = Turn(Limits(), is_native=is_native)
+        found = turn.take_message(UIMessage("t1", "assistant", parts), Finish())
+
+        assert [event.id for event in found if isinstance(event, Question)] == ids

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from client_python.playing import STREAM, play
 from turnwire_client.errors import (
     ClientError,
     ConnectionLostError,
@@ -14,15 +15,8 @@ from turnwire_client.errors import (
     UnreachableError,
 )
 from turnwire_client.events import Abort, Error, Finish
-from turnwire_client.limits import Limits
-from turnwire_client.requests import Place
-from turnwire_client.sending import Sending
-from turnwire_client.steps import Broken, Close, Open, Outcome, Read, Reply, Wait
+from turnwire_client.steps import Broken, Outcome, Reply
 
-LIMITS = Limits(waits_s=(0.0, 0.4, 5.0))
-PLACE = Place(session_id="s 1", query={"threadId": "t"})
-PROMPT = PLACE.prompt("hi", "m1", ())
-STREAM = Reply(200, {}, is_open=True)
 NOTHING = Reply(204, {})
 CUT, UNSENT = Broken(is_sent=True), Broken(is_sent=False)
 NO_HISTORY = Reply(501, {}, b'{"error":"Not supported by this agent","code":"not_supported"}')
@@ -44,34 +38,6 @@ def history(*messages: tuple[str, str, str], finish: dict[str, str] | None = Non
 
 ASKED = ("m1", "user", "hi")
 ANSWERED = ("a1", "assistant", "Hello world")
-
-
-def play(
-    *outcomes: Outcome, is_repeated: bool = False, resumes: bool = False
-) -> tuple[list[str], Sending]:
-    """What was asked of the shell, and what came of it. Each outcome is for one step."""
-    sending = Sending(PLACE, LIMITS, None if resumes else "m1")
-    steps = sending.resume() if resumes else sending.send(PROMPT, is_repeated=is_repeated)
-    left, asked, outcome = [*outcomes], list[str](), None
-    while True:
-        try:
-            step = steps.send(outcome)
-        except StopIteration:
-            assert left == []
-            return asked, sending
-        outcome = None
-        match step:
-            case Open(request):
-                asked.append(f"{request.method} {request.path.rpartition('/')[2]}")
-                outcome = left.pop(0)
-            case Read():
-                outcome = left.pop(0)
-            case Wait(seconds):
-                asked.append(f"wait {seconds}")
-            case Close():
-                pass
-            case event:
-                asked.append(type(event).__name__)
 
 
 def fails(error: type[ClientError], *outcomes: Outcome, is_repeated: bool = False) -> ClientError:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from turnwire_client.limits import Limits
 from turnwire_client.message import Part, UIMessage
-from turnwire_client.requests import Place
+from turnwire_client.requests import Place, Verdicts, prompt_of
 from turnwire_client.sending import Sending
 from turnwire_client.steps import Steps
 
@@ -17,6 +17,9 @@ class BaseChat:
         self._place = place
         self._limits = limits
         self._sending: Sending | None = None
+        self._verdicts = Verdicts()
+        self._conversation: Sequence[UIMessage] = ()
+        """The last prompt that was sent, and what went along before it."""
 
     @property
     def message(self) -> UIMessage:
@@ -25,19 +28,24 @@ class BaseChat:
 
     @property
     def turn_id(self) -> str | None:
-        """The id of the turn that is being read; None if none is, or before it began."""
-        if self._sending is None or self._sending.turn.end is not None:
+        """The id of the turn that is being read, or waits; None without one, or before it began."""
+        turn = None if self._sending is None else self._sending.turn
+        if turn is None or (turn.end is not None and not turn.is_asking):
             return None
-        return self._sending.turn.message_id
+        return turn.message_id
 
     def _send(
         self, prompt: str | Sequence[Part], message_id: str | None, before: Sequence[UIMessage]
     ) -> Steps[None]:
         prompt_id = message_id or uuid4().hex
-        request = self._place.prompt(prompt, prompt_id, before)
-        self._sending = Sending(self._place, self._limits, prompt_id)
-        return self._sending.send(request, is_repeated=message_id is not None)
+        self._conversation = (*before, prompt_of(prompt, prompt_id))
+        return self._new(prompt_id).send(is_repeated=message_id is not None)
 
     def _resume(self) -> Steps[None]:
-        self._sending = Sending(self._place, self._limits, None)
-        return self._sending.resume()
+        return self._new(None).resume()
+
+    def _new(self, prompt_id: str | None) -> Sending:
+        self._sending = Sending(
+            self._place, self._limits, prompt_id, self._verdicts, self._conversation
+        )
+        return self._sending

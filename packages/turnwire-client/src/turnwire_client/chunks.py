@@ -38,8 +38,18 @@ class ReasoningEnd(Struct, frozen=True, tag_field="type", tag="reasoning-end"):
     id: str
 
 
+class ApprovalRequest(
+    Struct, frozen=True, tag_field="type", tag="tool-approval-request", rename="camel"
+):
+    """A call waits for its approval, in a profile with native approvals."""
+
+    approval_id: str
+    tool_call_id: str
+
+
 Known: TypeAlias = (
     Start
+    | ApprovalRequest
     | TextStart
     | TextEnd
     | ReasoningStart
@@ -114,6 +124,12 @@ def read_chunk(data: bytes) -> Chunk | None:
         # The chunk itself may have what the user wrote, so no error has it.
         raise MalformedError("an event of the stream is no chunk of a UI message stream") from None
     return known
+
+
+def is_approval(part: Data) -> bool:
+    """Whether a data part is an approval, in whatever state."""
+    fields = part.data if isinstance(part.data, dict) else {}
+    return part.name == "question" and "approval" in (fields.get("kind"), fields.get("promptType"))
 
 
 def read_question(part: Data) -> Question | ToolApprovalRequest | None:

@@ -23,7 +23,7 @@ from turnwire_client.http_calls import (
 from turnwire_client.limits import Limits
 from turnwire_client.message import Part, UIMessage
 from turnwire_client.replies import Receipt, read_messages, read_receipt
-from turnwire_client.requests import OnDisconnect, Place, Request
+from turnwire_client.requests import OnDisconnect, Place, Profile, Request
 from turnwire_client.steps import Broken, Close, Open, Outcome, Read, Reply, Steps, Wait
 
 Token: TypeAlias = str | Callable[[], str]
@@ -54,6 +54,7 @@ class Client:
         chat_id: str | None = None,
         query: Mapping[str, str] | None = None,
         on_disconnect: OnDisconnect | None = None,
+        profile: Profile | None = None,
     ) -> "Chat":
         """Return a chat of a session. Nothing is sent yet.
 
@@ -63,12 +64,14 @@ class Client:
             chat_id: For gateways with `TURNWIRE_THREADS=chat`.
             query: Goes along with every request: `{"threadId": …}`, for example.
             on_disconnect: What becomes of a turn whose client left; None: the gateway's setting.
+            profile: Approvals come natively, and their streams end; None: they are questions.
         """
         place = Place(
             session_id=session_id,
             chat_id=chat_id,
             query=dict(query or {}),
             on_disconnect=on_disconnect,
+            profile=profile,
         )
         return Chat(_Line(self._http, self._url, token, self._limits), place, self._limits)
 
@@ -125,13 +128,18 @@ class Chat(BaseChat):
         accepted(self._line.call(self._place.answer(question_id, answer, approval_id)))
 
     def approve(self, approval: ToolApprovalRequest, *, reason: str | None = None) -> None:
-        """Let a call run."""
-        request = self._place.verdict(approval, approved=True, reason=reason)
-        accepted(self._line.call(request))
+        """Let a call run. A native approval is sent when its stream has ended, or by `resume()`."""
+        self._decide(approval, approved=True, reason=reason)
 
     def deny(self, approval: ToolApprovalRequest, *, reason: str | None = None) -> None:
-        """Do not let a call run."""
-        request = self._place.verdict(approval, approved=False, reason=reason)
+        """Do not let a call run. As `approve`."""
+        self._decide(approval, approved=False, reason=reason)
+
+    def _decide(self, approval: ToolApprovalRequest, *, approved: bool, reason: str | None) -> None:
+        if approval.is_native:
+            self._verdicts.decide(approval, approved=approved, reason=reason)
+            return
+        request = self._place.verdict(approval, approved=approved, reason=reason)
         accepted(self._line.call(request))
 
     def history(self, *, limit: int | None = None, before: str | None = None) -> list[UIMessage]:

@@ -54,8 +54,11 @@ class ToolInputAvailable(_Chunk, frozen=True, tag="tool-input-available"):
 
 
 class ToolOutputAvailable(_Chunk, frozen=True, tag="tool-output-available"):
+    """What a call gave. A `preliminary` output is followed by another one; it needs a profile."""
+
     tool_call_id: str
     output: Any = None
+    preliminary: bool = False
 
 
 class ToolOutputError(_Chunk, frozen=True, tag="tool-output-error"):
@@ -109,7 +112,8 @@ class ToolApprovalRequest(Struct, frozen=True):
     """A call may run only if the user allows it: `chat.approve(request)` or `chat.deny(request)`.
 
     `approval_id` is signed by the gateway, or None if it has no key. How it was closed comes as a
-    `Question` of the same id.
+    `Question` of the same id. A native one (`profile`) has no question: `id` is the `approval_id`,
+    there is no `text`, and the decision is sent when its stream has ended.
     """
 
     id: str
@@ -118,6 +122,7 @@ class ToolApprovalRequest(Struct, frozen=True):
     tool_name: str | None
     input: Any
     text: str
+    is_native: bool = False
 
 
 class Restart(Struct, frozen=True):

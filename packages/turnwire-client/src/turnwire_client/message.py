@@ -1,13 +1,17 @@
 """A message as the AI SDK's `useChat` holds it, and how it is put together from chunks."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from turnwire_client import chunks, events
 from turnwire_client.chunks import DATA, Chunk
 from turnwire_client.events import Data
+
+ASKED: Final = "approval-requested"
+"""The state of a call that waits for a native approval."""
+RESPONDED: Final = "approval-responded"
 
 Part: TypeAlias = dict[str, Any]
 """A part as JSON has it: `{"type": "text", "text": …}`, `{"type": "tool-NAME", …}` and so on."""
@@ -48,6 +52,21 @@ class Building:
         parts = [dict(part) for part in self._parts]
         return UIMessage(self.message_id or "", "assistant", parts, self._metadata)
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether a call waits for its approval."""
+        return any(part.get("state") == ASKED for part in self._tools.values())
+
+    def call(self, call_id: str) -> Part:
+        """The part of a call, as far as it came."""
+        return self._tool(call_id)
+
+    def respond(self, message: UIMessage) -> None:
+        """Take over what a message says of the approvals of its calls."""
+        for part in message.parts:
+            if part.get("state") == RESPONDED:
+                self._tool(part["toolCallId"]).update(part)
+
     def take(self, chunk: Chunk) -> None:
         match chunk:
             case chunks.Start():
@@ -73,8 +92,13 @@ class Building:
                 self._call(call_id, name)["state"] = "input-streaming"
             case events.ToolInputAvailable(call_id, name, value):
                 self._call(call_id, name).update(state="input-available", input=value)
-            case events.ToolOutputAvailable(call_id, output):
-                self._tool(call_id).update(state="output-available", output=output)
+            case chunks.ApprovalRequest(approval_id, call_id):
+                self._tool(call_id).update(state=ASKED, approval={"id": approval_id})
+            case events.ToolOutputAvailable(call_id, output, preliminary):
+                part = self._tool(call_id)
+                part.pop("preliminary", None)
+                part.update(state="output-available", output=output)
+                part.update({"preliminary": True} if preliminary else {})
             case events.ToolOutputError(call_id, text):
                 self._tool(call_id).update(state="output-error", errorText=text)
             case events.File(url, media_type):
@@ -180,7 +204,10 @@ def _chunks_of_call(call_id: str, name: str, part: Part) -> Iterator[Chunk]:
         yield events.ToolInputStart(call_id, name)
     else:
         yield events.ToolInputAvailable(call_id, name, part["input"])
+    if part.get("state") == ASKED:
+        yield chunks.ApprovalRequest(part["approval"]["id"], call_id)
     if "output" in part:
-        yield events.ToolOutputAvailable(call_id, part["output"])
+        is_preliminary = part.get("preliminary") is True
+        yield events.ToolOutputAvailable(call_id, part["output"], is_preliminary)
     elif "errorText" in part:
         yield events.ToolOutputError(call_id, part["errorText"])

@@ -1,19 +1,27 @@
-"""The requests of one chat, as data: what a client sends, without a token."""
+"""The requests of one chat, as data: what a client sends, without a token.
+
+`Verdicts` has what a program decided on native approvals, until it is sent.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from turnwire_client.events import ToolApprovalRequest
-from turnwire_client.message import Part, UIMessage
+from turnwire_client.message import ASKED, RESPONDED, Part, UIMessage
 
 OnDisconnect = Literal["abort", "continue", "grace"]
 """What becomes of a turn whose client left (`docs/resume.md`)."""
 
+Profile = Literal["6", "7"]
+"""Of native approvals (`docs/approvals.md`); both do the same."""
+
 _VISIBLE: Final = range(0x21, 0x7F)
+_MOST: Final = 256
+"""Decisions that are kept; the oldest are forgotten. The gateway takes 32 at once."""
 
 
 class Request(Struct, frozen=True):
@@ -33,25 +41,22 @@ class Place(Struct, frozen=True, kw_only=True):
     query: Mapping[str, str] = {}
     """Goes along with every request: the channel, for example."""
     on_disconnect: OnDisconnect | None = None
+    profile: Profile | None = None
 
-    def prompt(
-        self, content: str | Sequence[Part], message_id: str, before: Sequence[UIMessage]
-    ) -> Request:
-        """A prompt: a text, or the parts of a message, behind the messages that go along."""
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
-        message = UIMessage(message_id, "user", parts)
+    def messages(self, messages: Sequence[UIMessage]) -> Request:
+        """A prompt, or a message with decisions on approvals, behind those that go along."""
         body = {
             "id": self.chat_id or self.session_id,
             "trigger": "submit-message",
-            "messages": [_encodable(each) for each in (*before, message)],
+            "messages": [_encodable(each) for each in messages],
         }
         more = {} if self.on_disconnect is None else {"onDisconnect": self.on_disconnect}
-        return self._request("POST", "/chat", body, **more)
+        return self._request("POST", "/chat", body, **more, **self._profile())
 
     def stream(self) -> Request:
         """The turn that runs or waits, from its start."""
         chat_id = quote(self.chat_id or self.session_id, safe="")
-        return self._request("GET", f"/chat/{chat_id}/stream")
+        return self._request("GET", f"/chat/{chat_id}/stream", **self._profile())
 
     def history(
         self, limit: int | None = None, before: str | None = None, *, finish: bool = False
@@ -77,6 +82,9 @@ class Place(Struct, frozen=True, kw_only=True):
         answer = approved if reason is None else {"approved": approved, "reason": reason}
         return self.answer(approval.id, answer, approval.approval_id)
 
+    def _profile(self) -> dict[str, str]:
+        return {} if self.profile is None else {"profile": self.profile}
+
     def _chat(self) -> dict[str, str]:
         return {} if self.chat_id is None else {"chatId": self.chat_id}
 
@@ -84,6 +92,56 @@ class Place(Struct, frozen=True, kw_only=True):
         content = None if body is None else msgspec.json.encode(body)
         session_path = f"/api/sessions/{quote(self.session_id, safe='')}"
         return Request(method, session_path + path, {**self.query, **query}, content)
+
+
+class _Verdict(Struct, frozen=True):
+    approved: bool
+    reason: str | None
+
+
+class Verdicts:
+    """The decisions of one chat that were not sent yet, by call: each stream signs its own ids."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, _Verdict] = {}
+
+    def decide(self, approval: ToolApprovalRequest, *, approved: bool, reason: str | None) -> None:
+        """Note a decision. It is sent when the stream has ended: the gateway takes it then.
+
+        Raises:
+            ValueError: the approval names no call.
+
+        """
+        if approval.tool_call_id is None:
+            raise ValueError("the approval names no call")
+        self._all.pop(approval.tool_call_id, None)
+        self._all[approval.tool_call_id] = _Verdict(approved, reason)
+        if len(self._all) > _MOST:
+            del self._all[next(iter(self._all))]
+
+    def message(self, message: UIMessage) -> UIMessage | None:
+        """The message with the decision at each call that waits; None if one lacks its decision."""
+        parts = [self._decided(part) for part in message.parts]
+        if any(part is None for part in parts):
+            return None
+        return structs.replace(message, parts=parts)
+
+    def forget(self, message: UIMessage) -> None:
+        """The gateway has the decisions of this message. Who is asked again decides again."""
+        for part in message.parts:
+            self._all.pop(part.get("toolCallId", ""), None)
+
+    def _decided(self, part: Part) -> Part | None:
+        if part.get("state") != ASKED:
+            return part
+        verdict = self._all.get(part["toolCallId"])
+        return None if verdict is None else _responded(part, verdict)
+
+
+def prompt_of(content: str | Sequence[Part], message_id: str) -> UIMessage:
+    """The message of a prompt: a text, or the parts of a message."""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
+    return UIMessage(message_id, "user", parts)
 
 
 def bearer(token: str) -> str:
@@ -102,3 +160,10 @@ def bearer(token: str) -> str:
 def _encodable(message: UIMessage) -> dict[str, Any]:
     fields = {"id": message.id, "role": message.role, "parts": message.parts}
     return fields if message.metadata is None else fields | {"metadata": message.metadata}
+
+
+def _responded(part: Part, verdict: _Verdict) -> Part:
+    """The call as the AI SDK has it when its user has decided."""
+    reason: Mapping[str, str] = {} if verdict.reason is None else {"reason": verdict.reason}
+    approval = {"id": part["approval"]["id"], "approved": verdict.approved, **reason}
+    return {**part, "state": RESPONDED, "approval": approval}

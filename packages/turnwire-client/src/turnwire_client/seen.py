@@ -28,9 +28,11 @@ _TEXT: Final = "text"
 _STAGES: Final[Mapping[type[Any], int]] = {
     events.ToolInputStart: 0,
     events.ToolInputAvailable: 1,
-    events.ToolOutputAvailable: 2,
-    events.ToolOutputError: 2,
+    chunks.ApprovalRequest: 2,
+    events.ToolOutputAvailable: 4,
+    events.ToolOutputError: 4,
 }
+_PRELIMINARY: Final = 3
 
 
 class Diverged(Exception):  # noqa: N818 (a finding; nothing is wrong)
@@ -99,6 +101,10 @@ class Seen:
         self._waiting.clear()
         self._is_resumed = self._is_behind = self.news > 0
 
+    def go_on(self) -> None:
+        """Another response begins, which brings only what comes behind the last one."""
+        self._is_resumed = self._is_behind = False
+
     def new(self, chunk: Chunk) -> list[Chunk]:
         """Return what is new of a chunk, after what waited for it.
 
@@ -134,6 +140,7 @@ class Seen:
             case (
                 events.ToolInputStart(call_id)
                 | events.ToolInputAvailable(call_id)
+                | chunks.ApprovalRequest(tool_call_id=call_id)
                 | events.ToolOutputAvailable(call_id)
                 | events.ToolOutputError(call_id)
             ):
@@ -159,7 +166,7 @@ class Seen:
         return self._texts.setdefault(name, _Text())
 
     def _staged(self, call_id: str, chunk: Chunk) -> Chunk | None:
-        stage, former = _STAGES[type(chunk)], self._stages.get(call_id, -1)
+        stage, former = _stage(chunk), self._stages.get(call_id, -1)
         self._stages[call_id] = max(stage, former)
         return None if self._is_resumed and stage <= former else chunk
 
@@ -186,6 +193,11 @@ class Seen:
 
     def _is_other(self, key: tuple[str, str], part: Data) -> bool:
         return key not in self._values or self._values[key] != _value(part)
+
+
+def _stage(chunk: Chunk) -> int:
+    is_preliminary = isinstance(chunk, events.ToolOutputAvailable) and chunk.preliminary
+    return _PRELIMINARY if is_preliminary else _STAGES[type(chunk)]
 
 
 def _is_open(question: Any) -> bool:

@@ -17,13 +17,14 @@ from turnwire_client.errors import (
     ClientError,
     ConnectionLostError,
     MalformedError,
+    RefusedError,
     TurnLostError,
     UnreachableError,
 )
 from turnwire_client.limits import Limits
 from turnwire_client.message import UIMessage
 from turnwire_client.replies import answer_in, end_of, has_prompt, read_messages, read_refusal
-from turnwire_client.requests import Place, Request
+from turnwire_client.requests import Place, Request, Verdicts
 from turnwire_client.steps import Broken, Close, Open, Read, Reply, Steps, Wait
 from turnwire_client.turn import OtherTurn, Turn
 
@@ -35,13 +36,32 @@ _OVERLOADED = {
 }
 """A resume that is answered so may work a moment later: a gateway restarts, for example."""
 
+_CLOSED = "question_closed"
+
 
 class Sending:
     """One turn. `send` or `resume` is its conversation, and `turn` what came of it."""
 
-    def __init__(self, place: Place, limits: Limits, prompt_id: str | None) -> None:
-        """`prompt_id`: the id of the prompt's message; None: a turn is resumed."""
-        self.turn = Turn(limits)
+    def __init__(
+        self,
+        place: Place,
+        limits: Limits,
+        prompt_id: str | None,
+        verdicts: Verdicts,
+        conversation: Sequence[UIMessage],
+    ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            place: Where the turn is.
+            limits: The bounds.
+            prompt_id: The id of the prompt's message; None: a turn is resumed.
+            verdicts: What the program decides on approvals, while the turn runs.
+            conversation: The prompt, and what goes along before it.
+        """
+        self.turn = Turn(limits, is_native=place.profile is not None)
+        self._verdicts = verdicts
+        self._conversation = conversation
         self._place = place
         self._prompt_id = prompt_id
         self._retries = _Retries(limits.waits_s)
@@ -50,8 +70,8 @@ class Sending:
         )
         """What is raised when no retry is left."""
 
-    def send(self, prompt: Request, *, is_repeated: bool) -> Steps[None]:
-        """Send a prompt, and read its turn to the end.
+    def send(self, *, is_repeated: bool) -> Steps[None]:
+        """Send the prompt, and read its turn to the end.
 
         `is_repeated`: the message may be there from before. Then the agent is asked for it first.
 
@@ -62,7 +82,7 @@ class Sending:
         history = (yield from self._history()) if is_repeated else None
         if history is None or not has_prompt(history, self._prompt_id):
             history = None
-            reply = yield from self._post(prompt)
+            reply = yield from self._post(self._place.messages(self._conversation))
             if reply is not None:
                 yield from self._follow()
         yield from self._recover(history)
@@ -91,9 +111,12 @@ class Sending:
     def _follow(self) -> Steps[None]:
         """Yield what the open stream brings, until it ends or breaks."""
         self.turn.connect()
+        yield from self._read()
+
+    def _read(self) -> Steps[None]:
         news = self.turn.news
         try:
-            while self.turn.end is None:
+            while self.turn.end is None and not self.turn.is_asking:
                 data = yield Read()
                 if not isinstance(data, bytes) or not data:
                     yield from self.turn.cut()
@@ -120,6 +143,9 @@ class Sending:
     def _recover(self, history: Sequence[UIMessage] | None) -> Steps[None]:
         """Bring a turn to its end whose connection broke. `history`: None if it is to be read."""
         while self.turn.end is None:
+            if self.turn.is_asking:
+                yield from self._decide()
+                continue
             if history is None:
                 yield Wait(self._retries.next_wait(self._failure))
             is_unknown = self.turn.message_id is None and self._prompt_id is not None
@@ -142,6 +168,26 @@ class Sending:
             if history is None:
                 raise self._failure
             history = None
+
+    def _decide(self) -> Steps[None]:
+        """Send what was decided on the approvals; the turn waits if that is not all of it."""
+        message = self._verdicts.message(self.turn.message)
+        if message is None:
+            yield from self.turn.leave()
+            return
+        request = self._place.messages([*self._conversation, message])
+        try:
+            reply = yield from self._post(request)
+        except RefusedError as refused:
+            if refused.code != _CLOSED:
+                raise
+            # It was decided elsewhere, or is over. The turn says which.
+            self._failure, reply = refused, None
+        if reply is not None:
+            self._verdicts.forget(message)
+        self.turn.go_on(message)
+        if reply is not None:
+            yield from self._read()
 
     def _take_from(self, history: Sequence[UIMessage] | None) -> Steps[bool]:
         """Yield the rest of the answer and its end. Return False if it is not in the history."""

@@ -16,10 +16,19 @@ from collections.abc import Iterable, Iterator
 from msgspec import structs
 
 from turnwire_client import chunks
-from turnwire_client.chunks import DONE, Chunk, read_chunk, read_question
+from turnwire_client.chunks import DONE, Chunk, is_approval, read_chunk, read_question
 from turnwire_client.errors import MalformedError
 from turnwire_client.event_stream import KEEPALIVE, EventStream
-from turnwire_client.events import Abort, Data, End, Error, Event, Finish, Restart
+from turnwire_client.events import (
+    Abort,
+    Data,
+    End,
+    Error,
+    Event,
+    Finish,
+    Restart,
+    ToolApprovalRequest,
+)
 from turnwire_client.limits import Limits
 from turnwire_client.message import Building, UIMessage, chunks_of
 from turnwire_client.seen import Diverged, Seen
@@ -32,8 +41,10 @@ class OtherTurn(Exception):  # noqa: N818 (a finding; nothing is wrong)
 class Turn:
     """What one reader has of one turn."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, is_native: bool = False) -> None:
+        """`is_native`: approvals come natively, and not as questions."""
         self._limits = limits
+        self._is_native = is_native
         self._seen = Seen()
         self._stream = EventStream(limits)
         self._building = Building()
@@ -47,6 +58,13 @@ class Turn:
         self.message_id: str | None = None
         """The id of the answer; None before its `start`."""
         self.end: End | None = None
+        self._pause: Finish | None = None
+        """How a response ended whose turn waits for approvals."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the response has ended, and the turn waits for native approvals."""
+        return self._pause is not None
 
     @property
     def message(self) -> UIMessage:
@@ -63,7 +81,20 @@ class Turn:
         self._former, self._is_behind = self.message, self._seen.news > 0
         self._stream, self._building, self._verdict = EventStream(self._limits), Building(), None
         self._has_brought = False
+        self._pause = None
         self._seen.rewind()
+
+    def go_on(self, responses: UIMessage) -> None:
+        """Begin to read the response to decisions: it brings what comes behind them."""
+        self._stream, self._verdict, self._pause = EventStream(self._limits), None, None
+        self._building.respond(responses)
+        self._seen.go_on()
+
+    def leave(self) -> list[Event]:
+        """Nobody decides now: the events end here, and the turn waits."""
+        assert self._pause is not None
+        self.end = self._pause
+        return [self.end]
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """Read bytes of the response.
@@ -99,11 +130,17 @@ class Turn:
         """
         self.connect()
         try:
-            all_chunks = [chunks.Start(message.id), *chunks_of(message)]
+            all_chunks = [chunks.Start(message.id), *self._chunks_of(message)]
         except (KeyError, TypeError, AttributeError):
             raise MalformedError("a message of the history has a part without its fields") from None
         found = [event for chunk in all_chunks for event in self._take(chunk)]
         return found + self._finish(end)
+
+    def _chunks_of(self, message: UIMessage) -> Iterator[Chunk]:
+        for chunk in chunks_of(message):
+            # The history has each approval as a question.
+            if not (self._is_native and isinstance(chunk, Data) and is_approval(chunk)):
+                yield chunk
 
     def _take(self, chunk: Chunk) -> list[Event]:
         match chunk:
@@ -141,6 +178,10 @@ class Turn:
         found = self._events(self._seen.caught_up())
         if self._seen.has_more_text and isinstance(end, Finish):
             found = self._restart()
+        if isinstance(end, Finish) and self._building.is_asking:
+            self._building.take(end)
+            self._pause, self._is_behind = end, False
+            return found
         self._building.take(end)
         # An error may be the gateway's own, and cut the repetition short.
         self._is_behind = self._is_behind and self._seen.has_more_text
@@ -148,21 +189,31 @@ class Turn:
         return [*found, end]
 
     def _events(self, new: Iterable[Chunk]) -> list[Event]:
-        found = [_event(chunk) for chunk in new]
+        found = [self._event(chunk) for chunk in new]
         if found:
             self._is_behind = False
         return found
 
-
-def _event(chunk: Chunk) -> Event:
-    if isinstance(chunk, Data):
-        return read_question(chunk) or chunk
-    assert not isinstance(
-        chunk,
-        chunks.Start
-        | chunks.TextStart
-        | chunks.TextEnd
-        | chunks.ReasoningStart
-        | chunks.ReasoningEnd,
-    )
-    return chunk
+    def _event(self, chunk: Chunk) -> Event:
+        if isinstance(chunk, Data):
+            return read_question(chunk) or chunk
+        if isinstance(chunk, chunks.ApprovalRequest):
+            call = self._building.call(chunk.tool_call_id)
+            return ToolApprovalRequest(
+                chunk.approval_id,
+                chunk.approval_id,
+                chunk.tool_call_id,
+                call["type"].removeprefix("tool-") or None,
+                call.get("input"),
+                "",
+                is_native=True,
+            )
+        assert not isinstance(
+            chunk,
+            chunks.Start
+            | chunks.TextStart
+            | chunks.TextEnd
+            | chunks.ReasoningStart
+            | chunks.ReasoningEnd,
+        )
+        return chunk
