@@ -64,6 +64,18 @@ def test_it_has_no_dependencies_and_only_its_hook_uses_a_library() -> None:
     assert set(manifest()["peerDependenciesMeta"]) == OF_REACT
 
 
+@pytest.mark.parametrize("name", ["isSame", "filesOf"])
+def test_it_finds_a_prompt_by_its_content_as_the_session_does(name: str) -> None:
+    """The packages have no file in common, since each is built by the compiler alone."""
+    rule = re.compile(rf"^function {name}\(.*?^}}", re.DOTALL | re.MULTILINE)
+    ours = rule.search((PACKAGE / "src/arrival.ts").read_text())
+    theirs = rule.search((ROOT / "clients/session/src/unsent.ts").read_text())
+
+    assert ours is not None
+    assert theirs is not None
+    assert ours[0] == theirs[0]
+
+
 def test_its_readme_names_the_releases_that_are_tested() -> None:
     readme = (PACKAGE / "README.md").read_text()
     named = dict(re.findall(r"^\| ([\d.]+) \| ([\d.]+) \|$", readme, re.MULTILINE))
