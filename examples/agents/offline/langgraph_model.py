@@ -13,7 +13,7 @@ from langchain_core.messages import (
 )
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from offline.script import Call, Thought, answer
+from offline.script import Call, ModelFailed, Thought, answer
 
 
 class OfflineChatModel(BaseChatModel):
@@ -31,14 +31,19 @@ class OfflineChatModel(BaseChatModel):
         self, messages: list[BaseMessage], *_: Any, **__: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         prompt, results, calls = "", [], 0
+        waiting: set[str | None] = set()
         for message in messages:
             match message:
                 case HumanMessage():
                     prompt, results = message.text, []
                 case ToolMessage():
                     results.append(message.text)
+                    waiting.discard(message.tool_call_id)
                 case AIMessage():
                     calls += len(message.tool_calls)
+                    waiting |= {call["id"] for call in message.tool_calls}
+        if waiting:
+            raise ModelFailed("a call has no result")  # the hosts of models refuse it, too
         async for said in answer(prompt, results, calls):
             match said:
                 case str():
