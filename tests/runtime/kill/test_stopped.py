@@ -9,6 +9,7 @@ from runtime.kill.mortal import Death
 from runtime.kill.scene import SCENES
 
 
+@pytest.mark.timeout(300 if SAMPLE else 0)
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 @pytest.mark.parametrize("name", ["tools", "parallel", "approved"])
 @pytest.mark.killed(
