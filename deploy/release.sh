@@ -129,10 +129,19 @@ room() {
   "${pip[@]}" install --no-compile --no-deps --no-index "${wheels[@]/%/-$version-py3-none-any.whl}"
   "${pip[@]}" check
 }
-# The libraries of the last room, with their licences, and what was installed with them.
+# The libraries of the last room, with their licences, and what was installed with them. The version of the wheel
+# is not in its pyproject.toml, so the bill gets it here.
+bill_of_wheel=$(cat << 'PYTHON'
+import json, sys
+bill, version = json.load(sys.stdin), sys.argv[1]
+component = bill["metadata"]["component"]
+component |= {"purl": f"pkg:pypi/{component['name']}@{version}", "version": version}
+print(json.dumps(bill, indent=2))
+PYTHON
+)
 bill() {
   "$(dirname "$python")/cyclonedx-py" environment --pyproject "$1/pyproject.toml" --output-reproducible \
-    --output-file "$out/$2-$version.cdx.json" "$venv/bin/python"
+    --output-file - "$venv/bin/python" | "$python" -c "$bill_of_wheel" "$version" > "$out/$2-$version.cdx.json"
 }
 # As in its image. What the runtime needs at least is among the libraries of the lab.
 room requirements-agent.txt "$out/turnwire_agent"

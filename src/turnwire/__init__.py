@@ -1,4 +1,4 @@
-"""turnwire: a stateless gateway from AI SDK clients to agent session backends.
+"""turnwire: a stateless gateway from AI SDK clients to agents.
 
 Nothing is re-exported here: import each name from its own module.
 

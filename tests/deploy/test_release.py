@@ -132,7 +132,8 @@ def test_a_bill_of_materials_is_the_lock(
     }
     assert some <= {each for each, _ in found}
     assert {(each, version) for each, version in found if each != name} <= locked
-    assert bill["metadata"]["component"]["name"] == name
+    component = bill["metadata"]["component"]
+    assert (component["name"], component["version"]) == (name, __version__)
     assert str(ROOT) not in text
     assert os.path.expanduser("~/") not in text  # noqa: PTH111
     assert msgspec.json.decode(text) == bill
