@@ -69,7 +69,7 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     [chat, session, look],
   );
   const text = typeof options.token === "string" ? options.token : undefined;
-  useEffect(() => transport.forgetToken(), [transport, text]);
+  useEffect(() => transport.renewToken(), [transport, text]);
   useEffect(() => {
     const mounted = new AbortController();
     here.current = mounted;

@@ -104,8 +104,16 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
     await Promise.all(this.#stops);
   }
 
-  /** The next request asks for a token anew: another user has signed in. */
+  /** The user has signed out: the next request asks for a token anew. Where nobody says whose they are, the unsent prompts
+   * go, too. */
   forgetToken(): void {
+    this.renewToken();
+    const { user } = this.#options;
+    if (user === undefined || user === "") for (const { unsent } of this.#sessions.values()) unsent.clear();
+  }
+
+  /** The next request asks for a token anew: there is a newer one of the same user. */
+  renewToken(): void {
     this.#tokens.forget();
   }
 

@@ -78,6 +78,11 @@ export class Unsent {
     if (found.some(({ message }) => message.id === id)) this.#write(found.filter(({ message }) => message.id !== id));
   }
 
+  /** Forget all that is in memory alone. */
+  clear(): void {
+    if (this.storage === null) this.#write([]);
+  }
+
   /** Take one, to send it; null if it is not there, or is being sent, by this page or by another. */
   take(id: string): UnsentPrompt | null {
     const found = this.#read().find(({ message }) => message.id === id);

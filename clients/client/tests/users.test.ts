@@ -48,6 +48,25 @@ test("who is signed in has their prompts after a reload, and nobody else has the
   assert.deepEqual(opened({}).ids(), []);
 });
 
+test("after a sign-out the next user has no prompts of the one before", () => {
+  const transport = turnwireTransport({ url: gateway.url, sessionId: "s1" });
+  const { unsent } = transport.session();
+  unsent.keep([user("m1", "A secret")]);
+  transport.renewToken();
+  assert.equal(unsent.list().length, 1);
+  transport.forgetToken();
+
+  assert.deepEqual(unsent.list(), []);
+});
+
+test("but who is named has theirs when they come back", () => {
+  const transport = turnwireTransport({ url: gateway.url, sessionId: "s1", user: "ann" });
+  transport.session().unsent.keep([user("m1", "A secret")]);
+  transport.forgetToken();
+
+  assert.deepEqual(opened({ user: "ann" }).ids(), ["m1"]);
+});
+
 test("a storage that the app names is used as it is", () => {
   opened({ storage: browser }).unsent.keep([user("m1", "Hello")]);
 
