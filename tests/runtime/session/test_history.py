@@ -92,6 +92,7 @@ def test_a_prompt_that_waits_is_found_and_removed() -> None:
     assert found.waiting("e1") is None
     exchange = found.waiting("e2")
     assert exchange is not None
+    assert (found.by_entry("e2"), found.by_entry("e3")) == (exchange, None)
     found.remove(exchange)
 
     assert ids(found) == ["e1"]
