@@ -5,9 +5,12 @@ figures of usage, and a real limit of context.
 """
 
 import asyncio
+import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -22,9 +25,12 @@ from turnwire_agent.llm.request import Request
 from turnwire_agent.llm.transcript import Message, Text, User
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import LOCAL_MODEL, OTHER_AGENTS
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 
+ROOT: Final = Path(__file__).parents[2]
+PAGE_BLOCK: Final = re.compile(r"<!-- local-model: (.+?) -->\n```sh\n(.*?)```", re.DOTALL)
 SHAPES: Final[tuple[ShapeName, ...]] = ("chat", "responses", "messages")
 
 
@@ -111,3 +117,24 @@ async def test_the_commands_need_no_key(server: FrameworkAgent, shape: ShapeName
         out, errors = await program.communicate()
         assert program.returncode == 0, errors
         assert out.strip()
+
+
+@pytest.mark.timeout(90)
+async def test_the_lines_of_the_page_about_models_are_run_as_they_are() -> None:
+    if not OTHER_AGENTS[LOCAL_MODEL].python.exists():
+        pytest.skip("the weights are installed by `make agents`")
+    ((expected, block),) = PAGE_BLOCK.findall((ROOT / "docs/models.md").read_text())
+    installs, _, lines = block.partition("\n")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shell = await asyncio.create_subprocess_exec(
+        *("bash", "--noprofile", "--norc", "-e", "-c", lines.replace("18081", str(free_port()))),
+        cwd=ROOT,
+        env={"PATH": path},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, errors = await shell.communicate()
+
+    assert installs == "make .venv/agents/local-model/.stamp"
+    assert expected in errors.decode(), out
+    assert shell.returncode == 0
