@@ -17,6 +17,16 @@ interface Question {
   kind?: string;
   options?: string[];
   state: "open" | "resolved" | "expired";
+  answer?: unknown;
+}
+
+// A refusal of the gateway has a JSON body, of which `error` is for people.
+function reason(text: string) {
+  try {
+    return String(JSON.parse(text).error);
+  } catch {
+    return text;
+  }
 }
 
 export function Chat(props: Props) {
@@ -53,9 +63,14 @@ function Open({ api, session, token, history }: { api: string; session: string; 
     transport: new DefaultChatTransport({ api: `${api}/chat`, headers }),
   });
   const [text, setText] = useState("");
+  const [refusal, setRefusal] = useState("");
   const busy = status === "submitted" || status === "streaming";
   const post = (route: string, body: object) =>
-    void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) });
+    void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) })
+      .then(async (answer) => [answer.ok, await answer.text()] as const)
+      .catch((failure: Error) => [false, failure.message] as const)
+      .then(([ok, text]) => setRefusal(ok ? "" : reason(text)));
+  const problem = refusal || (error && reason(error.message));
 
   return (
     <main>
@@ -65,7 +80,7 @@ function Open({ api, session, token, history }: { api: string; session: string; 
             if (part.type === "text") return <p key={index}>{part.text}</p>;
             if ("toolCallId" in part) return <pre key={index}>{JSON.stringify(part, null, 2)}</pre>;
             if (part.type !== "data-question" || !("data" in part)) return null;
-            const { questionId, approvalId, text, kind, options, state } = part.data as Question;
+            const { questionId, approvalId, text, kind, options, state, answer: given } = part.data as Question;
             const approval = kind === "approval" ? { approve: true, deny: false } : {};
             const answers = options ? options.map((each) => [each, each] as const) : Object.entries(approval);
             return (
@@ -76,22 +91,23 @@ function Open({ api, session, token, history }: { api: string; session: string; 
                     {label}
                   </button>
                 ))}
+                {state === "resolved" && <output>{given === true ? "approve" : given === false ? "deny" : String(given)}</output>}
               </fieldset>
             );
           })}
         </article>
       ))}
-      {error && <p role="alert">{error.message}</p>}
+      {problem && <p role="alert">{problem}</p>}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!text.trim()) return;
+          if (busy || !text.trim()) return;
           void sendMessage({ text });
           setText("");
         }}
       >
         <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
-        <button>Send</button>
+        <button disabled={busy}>Send</button>
         {/* The gateway's route ends the turn. `stop()` of useChat closes the connection alone. */}
         <button type="button" disabled={!busy} onClick={() => post("stop", {})}>
           Stop

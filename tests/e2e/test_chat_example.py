@@ -5,9 +5,11 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -29,6 +31,8 @@ from turnwire_lab.page.serving import BUILT
 from turnwire_lab.process import free_port
 
 ROOT: Final = Path(__file__).parents[2]
+START_S: Final = 60.0
+"""A busy machine takes its time."""
 RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
 MODULES: Final = BUILT.parent / "node_modules"
 LEFT: Final = "net::ERR_ABORTED"
@@ -111,6 +115,18 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         server.shutdown()
 
 
+def until_it_listens(port: int) -> None:
+    until = time.monotonic() + START_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            assert time.monotonic() < until, "the agent does not listen"
+            time.sleep(0.05)
+        else:
+            return
+
+
 @pytest.fixture(scope="module")
 def agent() -> Iterator[str]:
     """The URL of a second agent that runs."""
@@ -119,6 +135,7 @@ def agent() -> Iterator[str]:
     env = os.environ | {"AGENT_TOKEN": AGENT_TOKEN, "PORT": str(port)}
     with subprocess.Popen([sys.executable, script], env=env) as process:
         try:
+            until_it_listens(port)
             yield f"ws://127.0.0.1:{port}/{{session_id}}"
         finally:
             process.terminate()
@@ -216,8 +233,15 @@ async def test_a_call_waits_for_its_user(
 ) -> None:
     async with opened(browser, site, gateway) as page:
         await ask(page, "delete notes.txt")
+        await expect(page.get_by_role("button", name=button, exact=True)).to_be_enabled()
+        # Another prompt would be refused, and would stand there without an answer.
+        await expect(page.get_by_role("button", name="Send")).to_be_disabled()
+        await page.get_by_label("Message").fill("what is 12/4?")
+        await page.get_by_label("Message").press("Enter")
         await page.get_by_role("button", name=button, exact=True).click()
         await expect(page.locator("p", has_text=ended)).to_be_visible()
+        await expect(page.locator("output")).to_have_text(button)
+        await expect(page.get_by_label("user")).to_have_text("delete notes.txt")
         await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
 
 
@@ -260,4 +284,33 @@ async def test_a_history_that_cannot_be_loaded_leaves_the_chat(
     )
     await ask(page, "what is 12/4?")
     await expect(page.get_by_text("It is 3.")).to_be_visible()
+    await page.close()
+
+
+async def test_what_was_refused_is_said_in_words(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    page = await browser.new_page()
+    given = props(gateway, has_history=False) | {"token": "none"}
+    await page.goto(f"{site}/?{urlencode(given)}")
+    await ask(page, "what is 12/4?")
+    await expect(page.get_by_role("alert")).to_have_text("Missing or invalid authentication")
+    await page.route("**/chat", lambda route: route.fulfill(status=502, body="Bad gateway"))
+    await ask(page, "what is 12/4?")
+    await expect(page.get_by_role("alert")).to_have_text("Bad gateway")
+    await page.close()
+
+
+async def test_a_stop_that_does_not_arrive_is_noticed(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{site}/?{urlencode(props(gateway, has_history=True))}")
+    await ask(page, "tell me a story")
+    await expect(page.get_by_text("Line 3 of the story.")).to_be_visible()
+    await page.route("**/stop", lambda route: route.abort(), times=1)
+    await page.get_by_role("button", name="Stop").click()
+    await expect(page.get_by_role("alert")).to_have_text("Failed to fetch")
+    await page.get_by_role("button", name="Stop").click()
+    await expect(page.get_by_role("alert")).to_have_count(0)
     await page.close()
