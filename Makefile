@@ -351,7 +351,7 @@ check: $(STAMP)  ## Lint, types, unit tests, one pass over sockets (3 min)
 
 # Each step runs, even if one before it failed. In `make all`, what judges by time has the machine.
 STEPS ?= tools checked counted measured coverage unmeasured browsed
-REST := thorough browsed-rest runtime-judged conform-check packaged operated proxied dashboards-check hostile-check broken soak
+REST := thorough browsed-rest runtime-judged conform-check packaged operated proxied hostile-check broken watched
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (13 min)
@@ -509,6 +509,11 @@ operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_m
 .PHONY: packaged
 packaged: system
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room upgrade
+
+# Both wait for clocks, most of the time.
+.PHONY: watched
+watched: $(DASHBOARDS) system
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target dashboards-check soak
 
 .PHONY: agent-check
 agent-check: $(STAMP) .venv/runtime-grader/.stamp system  ## llmock breaks the answers of four providers, and the processes of turns are killed: nothing is wrong, nothing is lost (4 min); KILLS=0: at every moment (hours)
