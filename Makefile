@@ -491,7 +491,7 @@ runtime-judged:
 # judges nothing by time gets that.
 .PHONY: proxied broken left-to-clients left-to-witnesses
 proxied: $(PROXIES) system node
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target proxies left-to-clients
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target FRONTS=wheels proxies left-to-clients
 
 broken: system .venv/runtime-witnesses/.recordings
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target chaos left-to-witnesses
@@ -545,7 +545,7 @@ fronts: $(STAMP) system  ## nginx and HAProxy by the files of deploy/, and the d
 
 .PHONY: proxies
 proxies: $(PROXIES) system  ## The same with Envoy, Caddy and Traefik, restarts too (3 min); LONG=1: as they come (7 min)
-	LONG=$(LONG) $(PYTEST) -q -p no:cov tests/proxies
+	LONG=$(LONG) PROXIES=$(FRONTS) $(PYTEST) -q -p no:cov tests/proxies
 
 .PHONY: soak
 soak: $(STAMP)  ## Everything at once, books balanced (75 s); MINUTES=30 SEED=7: longer, other dice
