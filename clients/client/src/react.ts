@@ -3,11 +3,12 @@ import { Chat, useChat } from "@ai-sdk/react";
 import type { ChatInit, UIMessage } from "ai";
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
-import { TurnChangedError } from "./errors.js";
+import { TurnChangedError, TurnwireError } from "./errors.js";
 import { isBusy, Look } from "./look.js";
 import { BROWSER } from "./network.js";
 import type { TransportOptions } from "./options.js";
 import { sendAgain, type TurnwireSession } from "./session.js";
+import type { Token } from "./tokens.js";
 import { TurnwireChatTransport } from "./transport.js";
 import type { UnsentPrompt } from "./unsent.js";
 import { Waiting } from "./waiting.js";
@@ -58,7 +59,7 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
     async (): Promise<void> => {
       // Nothing is followed that nobody shows.
       const signal = here.current?.signal;
-      if (signal === undefined || signal.aborted) return;
+      if (signal === undefined || signal.aborted || !waiting.isShown) return;
       setLooked({ chat, loading: true });
       const failed = await look.take(chat, session, signal).then(
         () => ({}),
@@ -66,13 +67,14 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
       );
       if (!signal.aborted) setLooked({ chat, loading: false, ...failed });
     },
-    [chat, session, look],
+    [chat, session, look, waiting],
   );
   const text = typeof options.token === "string" ? options.token : undefined;
   useEffect(() => transport.renewToken(), [transport, text]);
   useEffect(() => {
     const mounted = new AbortController();
     here.current = mounted;
+    waiting.isShown = true;
     reading.current = () => void reload();
     void reload();
     // What was given up while there was no network.
@@ -80,11 +82,13 @@ export function useTurnwire<M extends UIMessage = UIMessage>(options: TurnwireOp
       if (chat.status === "error") void reload();
     });
     return () => {
+      // What waits is not sent, though the end of the look ends its wait.
+      waiting.isShown = false;
       mounted.abort();
       unsubscribe();
       transport.leave();
     };
-  }, [chat, reload, transport]);
+  }, [chat, reload, transport, waiting]);
 
   const stop = useCallback(async () => {
     waiting.stop();
@@ -131,17 +135,29 @@ const nothing = () => NONE;
 
 type Latest<M extends UIMessage> = { current: TurnwireOptions<M> };
 
+/** The token of the newest render, until that is of another user: no request goes out, or is repeated, in the name of
+ * someone else than its author. */
+function tokenOf<M extends UIMessage>(latest: Latest<M>, first: Token): Token {
+  const { user } = latest.current;
+  const check = () => {
+    if (latest.current.user !== user) throw new TurnwireError("no_token", "Another user is signed in");
+  };
+  return async (ask) => {
+    check();
+    const newest = latest.current.token ?? first;
+    const token = typeof newest === "string" ? newest : await newest(ask);
+    // It took a while: they may have signed out.
+    check();
+    return token;
+  };
+}
+
 /** A chat whose callbacks are those of the newest render. */
 function chatOf<M extends UIMessage>(latest: Latest<M>, reading: { current: () => void }) {
   const { token } = latest.current;
   const transport = new TurnwireChatTransport<M>({
     ...latest.current,
-    ...(token !== undefined && {
-      token: (ask) => {
-        const newest = latest.current.token ?? token;
-        return typeof newest === "string" ? newest : newest(ask);
-      },
-    }),
+    ...(token !== undefined && { token: tokenOf(latest, token) }),
   });
   const look = new Look<M>();
   const { generateId, messageMetadataSchema, dataPartSchemas, sendAutomaticallyWhen } = latest.current;

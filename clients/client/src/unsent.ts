@@ -49,6 +49,11 @@ export class Unsent {
     return this.#read().some(({ message }) => message.id === id);
   }
 
+  /** Whether no page has sent it yet. The agent may have one that was. */
+  isWaiting(id: string): boolean {
+    return this.#read().some(({ message, code }) => message.id === id && code === WAITING);
+  }
+
   /** `messages` ends with a prompt that is about to be sent, or that waits. */
   keep(messages: readonly UIMessage[], code: typeof WAITING | null = null): void {
     const message = messages.at(-1);
@@ -58,11 +63,13 @@ export class Unsent {
     this.#write([...others, { message, before: before.slice(-MOST_BEFORE), code, until: Date.now() + SENDING_MS }].slice(-MOST));
   }
 
-  /** It is being sent: no other page may send it. Returns what ends this. */
-  hold(id: string): () => void {
+  /** It is being sent, or waits: no other page may send it. One that another page took all the same, while this one slept,
+   * is that page's. Returns what ends this. */
+  hold(id: string, code: typeof WAITING | null = null): () => void {
+    const isHeld = (each: UnsentPrompt) => each.message.id === id && each.code === code && each.until > 0;
     const timer = setInterval(() => {
-      const isHeld = this.#read().some(({ message, until }) => message.id === id && until > 0);
-      if (isHeld) this.#write(this.#read().map((each) => (each.message.id === id ? { ...each, until: Date.now() + SENDING_MS } : each)));
+      const found = this.#read();
+      if (found.some(isHeld)) this.#write(found.map((each) => (isHeld(each) ? { ...each, until: Date.now() + SENDING_MS } : each)));
     }, SENDING_MS / 4);
     return () => clearInterval(timer);
   }

@@ -9,6 +9,9 @@ type Prompt<M extends UIMessage> = NonNullable<Parameters<AbstractChat<M>["sendM
 type Options<M extends UIMessage> = Parameters<AbstractChat<M>["sendMessage"]>[1];
 
 export class Waiting<M extends UIMessage> {
+  /** Whether a component shows the chat. Where none does, what waits stays unsent: its author may have signed out. It is
+   * asked when a wait is over, since React's strict mode takes a component away and brings it back in the same moment. */
+  isShown = true;
   /** How many turns wait to be begun. */
   #count = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -35,29 +38,31 @@ export class Waiting<M extends UIMessage> {
     if (prompt === undefined || prompt.messageId !== undefined) return this.behind(() => this.chat.sendMessage(prompt, options), undefined);
     const message = writtenOf(prompt, this.chat.generateId);
     const shown = message instanceof Promise ? message.then((each) => this.#show(each)) : Promise.resolve(this.#show(message));
-    shown.catch(() => {}); // It is thrown below.
-    const isSent = await this.behind(async () => {
+    const isRead = shown.catch(() => {}); // It is thrown below.
+    const { unsent } = this.session;
+    const begin = async () => {
       const { message, release } = await shown;
       release();
-      if (this.session.unsent.has(message.id)) await this.chat.sendMessage(message as Prompt<M>, options);
+      // While this page slept, another may have sent it.
+      if (unsent.isWaiting(message.id)) await this.chat.sendMessage(message as Prompt<M>, options);
       return true;
-    }, false);
-    if (isSent) return;
+    };
+    if (await this.behind(begin, false, isRead)) return;
     const { message: dropped, release } = await shown;
     release();
-    this.session.unsent.release(dropped.id, WAITING);
+    if (unsent.isWaiting(dropped.id)) unsent.release(dropped.id, WAITING);
   }
 
-  /** Begin a turn when no look is under way, and the turn that it found is over; one after the other. `dropped` if it was
-   * stopped meanwhile. */
-  behind<T>(begin: () => Promise<T>, dropped: T): Promise<T> {
+  /** Begin a turn when it is `ready`, no look is under way, and the turn that it found is over; one after the other.
+   * `dropped` if it was stopped meanwhile, or nobody shows the chat any more. */
+  behind<T>(begin: () => Promise<T>, dropped: T, ready?: Promise<unknown>): Promise<T> {
     if (this.#isFree) return begin();
-    const former = this.#last;
+    const former = Promise.all([this.#last, ready]);
     const { signal } = this.#drop;
     this.#wait(1);
     const begun = this.#over(former, signal).then(() => {
       this.#wait(-1);
-      return signal.aborted ? dropped : begin();
+      return signal.aborted || !this.isShown ? dropped : begin();
     });
     this.#last = begun.catch(() => {}); // Whoever asked for it gets it.
     return begun;
@@ -88,7 +93,7 @@ export class Waiting<M extends UIMessage> {
   #show(message: UIMessage) {
     const { unsent } = this.session;
     unsent.keep([...this.chat.messages, message], WAITING);
-    return { message, release: unsent.hold(message.id) };
+    return { message, release: unsent.hold(message.id, WAITING) };
   }
 
   #wait(more: 1 | -1): void {

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-import { createElement, StrictMode } from "react";
+import { createElement, StrictMode, useEffect } from "react";
 
 import type * as Hook from "../src/react.js";
 import { installed } from "./packed.js";
@@ -33,9 +33,12 @@ export class Component {
   readonly #hook: typeof Hook;
   readonly #root: Root;
   #shown: Hook.TurnwireOptions | undefined;
+  #begin: ((now: Hook.Turnwire) => void) | undefined;
 
-  constructor(hook: typeof Hook, options: Hook.TurnwireOptions) {
+  /** `begin` is called once, when it is shown for the first time. */
+  constructor(hook: typeof Hook, options: Hook.TurnwireOptions, begin?: (now: Hook.Turnwire) => void) {
     this.#hook = hook;
+    this.#begin = begin;
     this.#root = create(this.#element(options));
   }
 
@@ -62,6 +65,11 @@ export class Component {
     this.#shown = options;
     this.now = this.#hook.useTurnwire({ storage: null, ...options });
     if (this.phases.at(-1) !== this.now.phase) this.phases.push(this.now.phase);
+    useEffect(() => {
+      const begin = this.#begin;
+      this.#begin = undefined;
+      begin?.(this.now);
+    }, []);
     return null;
   };
 }

@@ -58,6 +58,48 @@ export function hookSuiteOf(version: string): void {
       assert.deepEqual([...new Set(tokens())], ["Bearer bob"]);
     });
 
+    /** Ann's answer gets a 401 when `refuse` is called. */
+    async function answering(token: NonNullable<Hook.TurnwireOptions["token"]>) {
+      await open({ user: "ann", token });
+      let refuse = () => {};
+      gateway.replies.answer = [(response) => void (refuse = () => refuses(401, "unauthorized")(response, {} as never)), (response) => json(response, 202, {})];
+      const answer = page.now.answer("question-1", "yes").then(() => null, ({ code }: { code: string }) => code);
+      await until(() => gateway.times("answer") === 1);
+      return { answer, refuse: () => refuse() };
+    }
+
+    test("what a user has asked for is not repeated with the token of the next one", async () => {
+      const { answer, refuse } = await answering(() => "ann");
+      await page.show(options({ user: "bob", token: () => "bob" }));
+      refuse();
+
+      assert.equal(await answer, "no_token");
+      assert.equal(gateway.times("answer"), 1);
+    });
+
+    test("nor with one that comes when the next one has signed in", async () => {
+      const gives: ((token: string) => void)[] = [];
+      const { answer, refuse } = await answering(({ refresh }) => (refresh ? new Promise<string>((resolve) => gives.push(resolve)) : "ann"));
+      refuse();
+      await until(() => gives.length === 1);
+      await page.show(options({ user: "bob", token: () => "bob" }));
+      gives[0]?.("bob");
+
+      assert.equal(await answer, "no_token");
+      assert.equal(gateway.times("answer"), 1);
+    });
+
+    test("a session that is not shown any more is not read again", async () => {
+      await open();
+      const { reload } = page.now;
+      await page.show(options({ sessionId: "s2" }));
+      await until(isReady);
+      gateway.asked.length = 0;
+      await reload();
+
+      assert.deepEqual(gateway.asked, []);
+    });
+
     test("a session is loading as soon as it is shown, and has no error of the one before", async () => {
       gateway.replies.messages = [refuses(404, "not_found")];
       page = new Component(hook, options());

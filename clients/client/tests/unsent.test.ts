@@ -5,6 +5,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { UIMessage } from "ai";
 
 import { sendAgain, type StoragePort, type TransportOptions } from "../src/index.js";
+import { memory } from "./memory.js";
 import { all, answered, begun, breaks, ended, json, prompt, refuses, Scripted, streams, user } from "./scripted.js";
 
 let gateway: Scripted;
@@ -14,16 +15,6 @@ beforeEach(async () => {
 afterEach(() => gateway.end());
 
 const WHOLE = [...begun("Hello"), ...ended()];
-
-function memory(): StoragePort & { all: Map<string, string> } {
-  const all = new Map<string, string>();
-  return {
-    all,
-    getItem: (key) => all.get(key) ?? null,
-    setItem: (key, value) => void all.set(key, value),
-    removeItem: (key) => void all.delete(key),
-  };
-}
 
 /** A page with this storage: a transport, and a chat that sends as that of the SDK does. */
 function page(storage: StoragePort) {

@@ -1,66 +1,30 @@
 // The hook, where a prompt is sent before it is known whether a turn runs.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
-import { afterEach, before, beforeEach, suite, test } from "node:test";
+import { suite, test } from "node:test";
 
 import type { UIMessage } from "ai";
 
-import type { Network, StoragePort } from "../src/index.js";
-import type * as Hook from "../src/react.js";
-import { Component, hookOf } from "./component.js";
-import { answered, begun, breaks, ended, json, Scripted, streams, user } from "./scripted.js";
+import type { Network } from "../src/index.js";
+import { memory } from "./memory.js";
+import { Pages } from "./pages.js";
+import { answered, breaks, user } from "./scripted.js";
 import { until } from "./stage.js";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 const none = (response: ServerResponse) => response.writeHead(204).end();
-const WHOLE = [...begun("Hello"), ...ended()];
 
 export function waitingSuiteOf(version: string): void {
   suite(`a prompt that waits, with ai ${version}`, () => {
-    let hook: typeof Hook;
-    let gateway: Scripted;
-    /** Answers the look. */
-    let answer: (history?: UIMessage[]) => void;
-    const pages = new Set<Component>();
-    before(async () => {
-      hook = await hookOf(version);
-    });
-    beforeEach(async () => {
-      gateway = await Scripted.start();
-      gateway.replies.messages = [
-        (response) => void (answer = (history = []) => json(response, 200, history)),
-        (response) => json(response, 200, gateway.history),
-      ];
-      gateway.replies.chat = [streams(WHOLE)];
-    });
-    afterEach(async () => {
-      for (const each of pages) each.unmount();
-      pages.clear();
-      await gateway.end();
-    });
-
-    function shown(options: Partial<Hook.TurnwireOptions> = {}): Component {
-      const page = new Component(hook, { url: gateway.url, sessionId: "s1", limits: { waitsMs: [0, 5] }, ...options });
-      pages.add(page);
-      return page;
-    }
-
-    /** A page whose look is under way, and a prompt that waits for it. */
-    async function waiting(options: Partial<Hook.TurnwireOptions> = {}) {
-      const page = shown(options);
-      await until(() => gateway.times("messages") === 1);
-      const sent = page.now.sendMessage({ text: "Hi" });
-      await until(() => page.now.unsent.length === 1);
-      return { page, sent };
-    }
-    const prompts = () => gateway.asked.filter(({ route }) => route === "chat").map(({ body }) => (body["messages"] as UIMessage[]).at(-1)?.parts);
+    const pages = new Pages(version);
+    const prompts = () => pages.prompts().map(({ body }) => (body["messages"] as UIMessage[]).at(-1)?.parts);
 
     test("is unsent and submitted at once, and is sent when it is known", async () => {
-      const { page, sent } = await waiting();
+      const { page, sent } = await pages.waiting();
       assert.equal(page.now.phase, "submitted");
       assert.deepEqual(page.now.unsent.map(({ code, message }) => [code, message.parts]), [["waiting", [{ type: "text", text: "Hi" }]]]);
-      assert.equal(gateway.times("chat"), 0);
-      answer();
+      assert.equal(pages.gateway.times("chat"), 0);
+      pages.answer();
       await sent;
       await until(() => page.text === "Hello" && page.now.phase === "ready");
 
@@ -72,9 +36,9 @@ export function waitingSuiteOf(version: string): void {
       const backs = new Set<() => void>();
       let isOnline = false;
       const network: Network = { isOnline: () => isOnline, whenBack: (back) => (backs.add(back), () => void backs.delete(back)) };
-      gateway.replies.stream = [breaks, none];
-      const { page, sent } = await waiting({ network });
-      answer();
+      pages.gateway.replies.stream = [breaks, none];
+      const { page, sent } = await pages.waiting({ network });
+      pages.answer();
       await until(() => page.now.phase === "offline");
       assert.equal(page.now.unsent.length, 1);
       isOnline = true;
@@ -82,12 +46,12 @@ export function waitingSuiteOf(version: string): void {
       await sent;
 
       await until(() => page.text === "Hello" && page.now.phase === "ready");
-      assert.equal(gateway.times("chat"), 1);
+      assert.equal(pages.gateway.times("chat"), 1);
     });
 
     test("is not taken for an older one with the same words", async () => {
-      const { page, sent } = await waiting();
-      answer([user("m0", "Hi"), answered("turn-0", "An old answer")]);
+      const { page, sent } = await pages.waiting();
+      pages.answer([user("m0", "Hi"), answered("turn-0", "An old answer")]);
       await sent;
 
       await until(() => page.text === "Hello");
@@ -95,22 +59,22 @@ export function waitingSuiteOf(version: string): void {
     });
 
     test("is not sent if it is forgotten", async () => {
-      const { page, sent } = await waiting();
+      const { page, sent } = await pages.waiting();
       page.now.forget(page.now.unsent[0]?.message.id ?? "");
-      answer();
+      pages.answer();
       await sent;
       await until(() => page.now.phase === "ready");
 
-      assert.deepEqual([gateway.times("chat"), page.now.unsent, page.now.messages], [0, [], []]);
+      assert.deepEqual([pages.gateway.times("chat"), page.now.unsent, page.now.messages], [0, [], []]);
     });
 
     test("stays unsent if it is stopped, and can be sent again", async () => {
-      const { page, sent } = await waiting();
+      const { page, sent } = await pages.waiting();
       await page.now.stop();
       await sent;
-      answer();
+      pages.answer();
       await until(() => page.now.phase === "ready");
-      assert.equal(gateway.times("chat"), 0);
+      assert.equal(pages.gateway.times("chat"), 0);
       const [unsent] = page.now.unsent;
       assert.equal(await page.now.sendAgain(unsent?.message.id ?? ""), true);
 
@@ -118,10 +82,10 @@ export function waitingSuiteOf(version: string): void {
     });
 
     test("is sent behind one that waits too", async () => {
-      const { page, sent } = await waiting();
+      const { page, sent } = await pages.waiting();
       const next = page.now.sendMessage({ text: "More" });
       await until(() => page.now.unsent.length === 2);
-      answer();
+      pages.answer();
       await Promise.all([sent, next]);
 
       assert.deepEqual(prompts(), ["Hi", "More"].map((text) => [{ type: "text", text }]));
@@ -129,21 +93,16 @@ export function waitingSuiteOf(version: string): void {
     });
 
     test("is there when the page is opened again, and two pages send it once", async () => {
-      const all = new Map<string, string>();
-      const storage: StoragePort = {
-        getItem: (key) => all.get(key) ?? null,
-        setItem: (key, value) => void all.set(key, value),
-        removeItem: (key) => void all.delete(key),
-      };
-      const { page, sent } = await waiting({ storage, user: "ann" });
-      const other = shown({ storage, user: "ann" });
+      const storage = memory();
+      const { page, sent } = await pages.waiting({ storage, user: "ann" });
+      const other = pages.shown({ storage, user: "ann" });
       await until(() => other.now.unsent?.length === 1);
       assert.equal(await other.now.sendAgain(other.now.unsent[0]?.message.id ?? ""), false);
-      answer();
+      pages.answer();
       await sent;
       await pause();
 
-      assert.equal(gateway.times("chat"), 1);
+      assert.equal(pages.gateway.times("chat"), 1);
       await until(() => page.text === "Hello" && page.now.unsent.length === 0);
     });
   });
