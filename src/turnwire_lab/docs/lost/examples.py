@@ -152,7 +152,7 @@ LOSSES: Final[Sequence[Loss]] = (
         },
     ),
     Loss(
-        "reasoning that the model's host has blotted out",
+        "redacted reasoning: the model's host sends it unreadable",
         {"openai-chat": [_chunk(content=[{"type": "redacted_thinking", "data": "x"}])]},
     ),
     Loss(
@@ -164,7 +164,7 @@ LOSSES: Final[Sequence[Loss]] = (
             ],
             "acp": [_ACP_CALL, _update("tool_call_update", toolCallId="c1", status="completed")],
         },
-        "the card says so, where the wire cannot tell it",
+        "on `openai-chat` the card says that its output is not shown",
     ),
     Loss(
         "what a tool tells while it runs",
@@ -215,7 +215,7 @@ LOSSES: Final[Sequence[Loss]] = (
     Loss(
         "a prompt that the agent took and never ran",
         {name: [END] for name in OPENED},
-        "one that says nothing at all is ended by `TURNWIRE_IDLE_S`",
+        "if the agent sends nothing at all, `TURNWIRE_IDLE_S` ends the turn",
         has_begun=False,
     ),
     Loss(
@@ -337,7 +337,8 @@ LOSSES: Final[Sequence[Loss]] = (
                 "[DONE]",
             ],
         },
-        "where several come in a turn, the last one counts; what is not asked for is not counted",
+        "of several in a turn, the last one is shown (`ag-ui`: their sum); the log line counts "
+        "none of them, except `usage_update`",
     ),
     Loss(
         "words of a system prompt, and messages of others, that come from the agent",
