@@ -24,9 +24,9 @@ from turnwire_lab.bench.goals import (
     PRICE_OF_FRAME,
     PRICE_OF_STREAM,
     PRICE_OF_TURN,
-    added_us,
 )
 from turnwire_lab.bench.load import Quantiles
+from turnwire_lab.bench.measures import added_us
 from turnwire_lab.bench.plots import draw
 from turnwire_lab.bench.rounds import Round, Rounds
 

@@ -1,5 +1,7 @@
 """What a load is, how it is asked for, and what the client found."""
 
+from typing import Final
+
 import msgspec
 from msgspec import Struct
 
@@ -35,6 +37,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         return f"{words} output={self.output} hold={self.hold:d}"
 
 
+STEADY: Final = "clients, begun one after another"
+"""The name of such a load, behind their count."""
 MARK = "bench "
 """Stands before the words in a prompt."""
 

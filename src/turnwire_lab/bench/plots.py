@@ -19,8 +19,8 @@ from turnwire_lab.bench.contenders import (
     TURNWIRE,
     TWO_WORKERS,
 )
-from turnwire_lab.bench.goals import added_us
 from turnwire_lab.bench.growth.axes import AXES, MODE
+from turnwire_lab.bench.measures import added_us
 from turnwire_lab.bench.rounds import Rounds
 
 Axes = Any

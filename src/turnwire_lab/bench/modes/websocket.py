@@ -20,7 +20,7 @@ from turnwire_lab.bench.contenders import (
     TWO_WORKERS,
 )
 from turnwire_lab.bench.farm import Farm
-from turnwire_lab.bench.load import Load, Plan
+from turnwire_lab.bench.load import STEADY, Load, Plan
 from turnwire_lab.bench.modes.measuring import (
     MIB,
     RAMP_US,
@@ -37,6 +37,8 @@ from turnwire_lab.bench.run import Mode, Run
 SHARED_RATE: Final = 4_000
 """Deltas a second that a crowd of any size shares."""
 _GONE_S: Final = 15.0
+_LONGER: Final = 4
+"""Times as long as other rounds: a hundred clients take a tenth of a second for a turn each."""
 
 
 def burst(run: Run) -> None:
@@ -67,7 +69,11 @@ def paced(run: Run) -> None:
 
 
 def short(run: Run) -> None:
-    """Turns of five deltas, one behind the other, from 32 clients and from a hundred."""
+    """Turns of five deltas, one behind the other, from 32 clients and from a hundred.
+
+    All begin at once, which is most of what the slowest of so few turns wait for. So the same goes
+    on for longer, with clients that begin one after another.
+    """
     quick = run.effort.is_quick
     names = [TURNWIRE, HELPER, HANDWRITTEN]
     more = [] if quick else [FORWARDING, NAIVE]
@@ -83,6 +89,13 @@ def short(run: Run) -> None:
                 total = max(clients, int(turns_per_s * run.effort.seconds))
                 load = Load(plan=plan, streams=clients, total=total)
                 run.load(farm, "short", f"{clients} clients", number, name, load)
+                if name in more:
+                    continue
+                longer = max(clients, int(turns_per_s * run.effort.seconds * _LONGER))
+                load = Load(
+                    plan=plan, streams=clients, total=longer, ramp_us=int(1_000_000 / turns_per_s)
+                )
+                run.load(farm, "short", f"{clients} {STEADY}", number, name, load)
 
 
 def length(run: Run) -> None:
