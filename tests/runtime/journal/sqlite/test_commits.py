@@ -123,13 +123,19 @@ async def test_a_file_that_was_deleted_takes_no_more(journal: SqliteJournal, pat
         await journal.read("s")
 
 
-async def test_a_log_that_was_deleted_takes_no_more(journal: SqliteJournal, path: Path) -> None:
+@pytest.mark.parametrize("is_link", [False, True])
+async def test_a_log_that_was_deleted_takes_no_more(path: Path, *, is_link: bool) -> None:
     """What is committed to it would be lost with the process."""
+    link = path.with_name("link.db")
+    link.symlink_to(path)  # noqa: ASYNC240 (one system call)
+    journal = SqliteJournal(link if is_link else path)
+    await journal.start()
     lease = await claimed(journal, "s")
     path.with_name("journal.db-wal").unlink()
 
     with pytest.raises(UnavailableError, match="-wal was deleted or replaced"):
         await journal.append(lease, [row()])
+    await journal.aclose()
 
 
 async def test_a_full_disk_undoes_all_that_was_to_be_committed(

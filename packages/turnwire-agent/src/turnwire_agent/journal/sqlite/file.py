@@ -1,5 +1,6 @@
 """The file of a journal: how it is opened, and what its errors mean."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ class JournalFile:
         self._path = path
         self._synchronous = synchronous
         self._busy_s = busy_s
-        self._log = path.with_name(f"{path.name}-wal")
+        self._log = Path(f"{os.path.realpath(path)}-wal")
         self._inodes: Sequence[_Inode | None] = ()
 
     def open(self) -> sqlite3.Connection:
