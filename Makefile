@@ -293,8 +293,8 @@ RUNTIME_SOURCE := packages/turnwire-agent/src/turnwire_agent
 PURE := $(RUNTIME_SOURCE)/llm/*.py,$(RUNTIME_SOURCE)/llm/shapes/*,$(RUNTIME_SOURCE)/journal/*.py,$(RUNTIME_SOURCE)/journal/sql/*,$(RUNTIME_SOURCE)/loop/*,$(RUNTIME_SOURCE)/tools/*.py,$(RUNTIME_SOURCE)/tools/openapi/*,$(RUNTIME_SOURCE)/tools/schema/*,$(RUNTIME_SOURCE)/session/*,$(RUNTIME_SOURCE)/v2/*
 # Real processes, a Postgres, agents of others: `runtime-covered` runs them.
 LIVED := $(patsubst %,tests/runtime/%,cli/test_serve.py cli/test_tutorial.py drivers/pydantic_ai drivers/test_parked.py host/test_conform.py journal mcp/library)
-# Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e`, `chaos` and
-# `soak` need the whole machine; `conform-check` judges by time. So the last ones run one at a time.
+# Tests that have a target of their own. `guards` counts bytecodes and memory; `e2e` and `chaos` need
+# the whole machine; `conform-check` judges by time. So the last ones run one at a time.
 OWN := tests/chaos tests/cli/test_conform.py tests/cli/test_pytest_conform.py tests/conform tests/dashboards/test_live.py tests/deploy tests/e2e tests/guards tests/hostile tests/load $(MODEL_PACKAGE) $(TRANSPORT_PACKAGE) tests/proxies tests/runtime tests/soak tests/upgrade
 PATIENT := tests/conformance/test_resume.py tests/conformance/test_workflow.py tests/web/routes/test_resume.py tests/relay/test_session_agent_slow.py tests/relay/test_session_agent_crowd.py
 # They start processes of `turnwire`, whose imports take twice as long while they are measured.
@@ -364,7 +364,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, five proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)
+all:  ## What `make test` leaves out: deploy/, three proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
@@ -510,7 +510,7 @@ operated: $(DEPLOY) $(CHECKOV) .venv/stores/.stamp node $(LANGUAGE_MODEL)/node_m
 packaged: system
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target examples clean-room upgrade
 
-# Both wait for clocks, most of the time.
+# Both wait for clocks, most of the time, and take less than a core together.
 .PHONY: watched
 watched: $(DASHBOARDS) system
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target dashboards-check soak

@@ -1,7 +1,7 @@
 // A chat in React, for `ai` 5, 6 and 7: it resumes, it stops, and it answers the agent's questions.
 import { useChat } from "@ai-sdk/react";
 import { DefaultChatTransport, type UIMessage } from "ai";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 interface Props {
   gateway: string; // its origin; "" if your own server passes /api/sessions/ on to it
@@ -23,7 +23,7 @@ interface Question {
 // A refusal of the gateway has a JSON body, of which `error` is for people.
 function reason(text: string) {
   try {
-    return String(JSON.parse(text).error);
+    return String(JSON.parse(text).error ?? text);
   } catch {
     return text;
   }
@@ -56,18 +56,25 @@ function Session({ gateway, session, token, hasHistory }: Props) {
 
 function Open({ api, session, token, history }: { api: string; session: string; token: string; history: UIMessage[] }) {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const { messages, sendMessage, status, error } = useChat({
+  const { messages, sendMessage, resumeStream, status, error } = useChat({
     id: session,
     messages: history,
-    resume: true, // a page that is loaded again shows the turn that runs
     transport: new DefaultChatTransport({ api: `${api}/chat`, headers }),
   });
   const [text, setText] = useState("");
   const [refusal, setRefusal] = useState("");
-  const busy = status === "submitted" || status === "streaming";
+  // A page that is loaded again shows the turn that runs. Until it is known whether one does, nothing is sent.
+  const [looking, setLooking] = useState(true);
+  const looked = useRef(false); // React's StrictMode runs each effect twice
+  useEffect(() => {
+    if (looked.current) return;
+    looked.current = true;
+    void resumeStream().finally(() => setLooking(false));
+  }, [resumeStream]);
+  const running = status === "submitted" || status === "streaming";
   const post = (route: string, body: object) =>
     void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) })
-      .then(async (answer) => [answer.ok, await answer.text()] as const)
+      .then(async (answer) => [answer.ok, (await answer.text()) || `${answer.status}`] as const)
       .catch((failure: Error) => [false, failure.message] as const)
       .then(([ok, text]) => setRefusal(ok ? "" : reason(text)));
   const problem = refusal || (error && reason(error.message));
@@ -101,15 +108,16 @@ function Open({ api, session, token, history }: { api: string; session: string; 
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (busy || !text.trim()) return;
+          if (looking || running || !text.trim()) return;
+          setRefusal("");
           void sendMessage({ text });
           setText("");
         }}
       >
         <input aria-label="Message" value={text} onChange={(event) => setText(event.target.value)} />
-        <button disabled={busy}>Send</button>
+        <button disabled={looking || running}>Send</button>
         {/* The gateway's route ends the turn. `stop()` of useChat closes the connection alone. */}
-        <button type="button" disabled={!busy} onClick={() => post("stop", {})}>
+        <button type="button" disabled={!running} onClick={() => post("stop", {})}>
           Stop
         </button>
       </form>
