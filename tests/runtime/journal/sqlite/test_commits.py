@@ -127,7 +127,7 @@ async def test_a_file_that_was_deleted_takes_no_more(journal: SqliteJournal, pat
 async def test_a_log_that_was_deleted_takes_no_more(path: Path, *, is_link: bool) -> None:
     """What is committed to it would be lost with the process."""
     link = path.with_name("link.db")
-    link.symlink_to(path)  # noqa: ASYNC240 (one system call)
+    link.symlink_to(path)
     journal = SqliteJournal(link if is_link else path)
     await journal.start()
     lease = await claimed(journal, "s")
