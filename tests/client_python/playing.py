@@ -19,35 +19,40 @@ def play(
     resumes: bool = False,
     decides: Callable[[ToolApprovalRequest, Verdicts], None] = lambda *_: None,
     sent: list[Request] | None = None,
+    verdicts: Verdicts | None = None,
 ) -> tuple[list[str], Sending]:
     """What was asked of the shell, and what came of it. Each outcome is for one step.
 
-    `decides` is called with each approval; `sent` gets the requests.
+    `decides` is called with each approval; `sent` gets the requests; `verdicts` has what was
+    decided before. Each stream must be closed before the next request, and at the end.
     """
-    verdicts = Verdicts()
+    verdicts = Verdicts() if verdicts is None else verdicts
     prompt = prompt_of("hi", "m1")
     sending = Sending(PLACE, LIMITS, None if resumes else "m1", verdicts, [prompt])
     steps = sending.resume() if resumes else sending.send(is_repeated=is_repeated)
     left, asked, outcome = [*outcomes], list[str](), None
+    is_open = False
     while True:
         try:
             step = steps.send(outcome)
         except StopIteration:
-            assert left == []
+            assert (left, is_open) == ([], False)
             return asked, sending
         outcome = None
         match step:
             case Open(request):
+                assert not is_open
                 if sent is not None:
                     sent.append(request)
                 asked.append(f"{request.method} {request.path.rpartition('/')[2]}")
                 outcome = left.pop(0)
+                is_open = isinstance(outcome, Reply) and outcome.is_open
             case Read():
                 outcome = left.pop(0)
             case Wait(seconds):
                 asked.append(f"wait {seconds}")
             case Close():
-                pass
+                is_open = False
             case event:
                 if isinstance(event, ToolApprovalRequest):
                     decides(event, verdicts)

@@ -1,40 +1,22 @@
 """Native approvals, step by step, without a gateway: what is sent when, and what if it breaks."""
 
 import json
-from typing import Any
 
 import pytest
 
+from client_python.approving import CALL, MADE, START, Json, approves, asked_for, asks, body, card
 from client_python.playing import STREAM, play
-from turnwire_client.errors import RefusedError
+from turnwire_client.errors import ConnectionLostError, RefusedError
 from turnwire_client.events import ToolApprovalRequest
 from turnwire_client.message import UIMessage
 from turnwire_client.requests import Request, Verdicts
 from turnwire_client.steps import Broken, Outcome, Reply
 
-Json = dict[str, Any]
-START: Json = {"type": "start", "messageId": "a1"}
-CALL: Json = {"type": "tool-input-available", "toolCallId": "c", "toolName": "add", "input": {}}
-MADE: Json = {"type": "tool-output-available", "toolCallId": "c", "output": 3}
 CUT = Broken(is_sent=True)
 CLOSED = Reply(409, {}, b'{"error":"No","code":"question_closed"}')
-
-
-def asks(signed: str) -> Json:
-    return {"type": "tool-approval-request", "toolCallId": "c", "approvalId": signed}
-
-
-def body(*chunks: Json) -> bytes:
-    records = [*(json.dumps(each) for each in (*chunks, {"type": "finish"})), "[DONE]"]
-    return "".join(f"data: {record}\n\n" for record in records).encode()
-
-
 ASKED = body(START, CALL, asks("one"))
 WHOLE = body(START, MADE)
-
-
-def approves(approval: ToolApprovalRequest, verdicts: Verdicts) -> None:
-    verdicts.decide(approval, approved=True, reason=None)
+OTHER = body(START | {"messageId": "a2"}, MADE)
 
 
 def test_the_decision_is_sent_when_the_stream_has_ended() -> None:
@@ -86,6 +68,95 @@ def test_what_was_decided_elsewhere_is_read_from_the_stream() -> None:
     assert asked[6:] == ["ToolOutputAvailable", "Finish"]
 
 
+@pytest.mark.parametrize("value", [{}, {"all": True}])
+def test_a_refused_decision_is_not_sent_again_but_asked_for_again(value: Json) -> None:
+    resumed = body(START, CALL | {"input": value}, asks("two"))
+    begun = ["POST chat", "ToolInputAvailable", "ToolApprovalRequest", "POST chat"]
+    again = ["wait 0.0", "GET stream", "ToolApprovalRequest"]
+    seen: list[ToolApprovalRequest] = []
+
+    def once(approval: ToolApprovalRequest, verdicts: Verdicts) -> None:
+        seen.append(approval)
+        if len(seen) == 1:
+            approves(approval, verdicts)
+
+    asked, _ = play(STREAM, ASKED, CLOSED, STREAM, resumed, STREAM, WHOLE, decides=approves)
+    left, sending = play(STREAM, ASKED, CLOSED, STREAM, resumed, decides=once)
+
+    assert asked == [*begun, *again, "POST chat", "ToolOutputAvailable", "Finish"]
+    assert left == [*begun, *again, "Finish"]
+    assert sending.turn.is_asking
+    assert [(each.approval_id, each.input) for each in seen] == [("one", {}), ("two", value)]
+
+
+def test_another_input_behind_a_break_is_asked_for_again() -> None:
+    resumed = body(START, CALL | {"input": {"all": True}}, asks("two"))
+    first = asked_for("c")
+    asked, _ = play(
+        *(STREAM, ASKED, CUT, STREAM, resumed),
+        decides=lambda event, verdicts: approves(event, verdicts) if event == first else None,
+    )
+
+    assert asked[3:] == ["POST chat", "wait 0.0", "GET stream", "ToolApprovalRequest", "Finish"]
+
+
+def test_what_is_asked_behind_the_outcome_is_another_question() -> None:
+    resumed = body(START, CALL, MADE, CALL, asks("two"))
+    first = asked_for("c")
+    asked, _ = play(
+        *(STREAM, ASKED, CUT, STREAM, resumed),
+        decides=lambda event, verdicts: approves(event, verdicts) if event == first else None,
+    )
+
+    assert asked[5:] == ["GET stream", "ToolOutputAvailable", "ToolApprovalRequest", "Finish"]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "is_kept"),
+    [
+        ((CUT, STREAM, body(START, CALL, MADE)), False),
+        ((CUT, STREAM, body(START, CALL)), False),
+        ((CUT, STREAM, body(START, CALL, {"type": "error", "errorText": "No"})), True),
+        ((CUT, STREAM, body(START, {"type": "abort"})), False),
+        ((CLOSED, STREAM, body(START, CALL, {"type": "error", "errorText": "No"})), False),
+    ],
+)
+def test_a_decision_is_kept_only_while_the_turn_may_ask_for_it(
+    outcomes: tuple[Outcome, ...],
+    is_kept: bool,  # noqa: FBT001 (a column of the table)
+) -> None:
+    verdicts = Verdicts()
+
+    play(STREAM, ASKED, *outcomes, decides=approves, verdicts=verdicts)
+
+    decided = verdicts.message(UIMessage("a1", "assistant", [card()]))
+    assert (decided is not None) == is_kept
+
+
+def test_what_is_asked_behind_an_answer_that_broke_is_another_question() -> None:
+    resumed = body(START, CALL, asks("two"))
+    asked, _ = play(*(STREAM, ASKED, STREAM, CUT, STREAM, resumed, STREAM, WHOLE), decides=approves)
+
+    again = ["ToolApprovalRequest", "POST chat", "ToolOutputAvailable", "Finish"]
+    assert asked[3:] == ["POST chat", "wait 0.0", "GET stream", *again]
+
+
+def test_an_answer_of_another_turn_is_left() -> None:
+    resumed = body(START, CALL, MADE)
+    asked, sending = play(STREAM, ASKED, STREAM, OTHER, STREAM, resumed, decides=approves)
+
+    assert asked[3:] == ["POST chat", "wait 0.0", "GET stream", "ToolOutputAvailable", "Finish"]
+    assert sending.turn.message_id == "a1"
+
+
+def test_a_line_that_breaks_behind_a_refusal_is_a_broken_line() -> None:
+    with pytest.raises(ConnectionLostError):
+        play(STREAM, ASKED, CLOSED, CUT, CUT, CUT, decides=approves)
+    breaks: tuple[Outcome, ...] = (STREAM, CUT) * 3
+    with pytest.raises(ConnectionLostError):
+        play(STREAM, ASKED, CLOSED, *breaks, decides=approves)
+
+
 def test_a_gateway_that_asks_and_refuses_for_ever_is_left() -> None:
     for_ever: tuple[Outcome, ...] = (CLOSED, STREAM, ASKED) * 3
     with pytest.raises(RefusedError) as refused:
@@ -111,7 +182,7 @@ def test_who_is_asked_again_decides_again() -> None:
 
 
 def test_a_decision_is_sent_once() -> None:
-    first = ToolApprovalRequest("one", "one", "c", "add", {}, "", is_native=True)
+    first = asked_for("c")
     asked, sending = play(
         *(STREAM, ASKED, STREAM, body(START, asks("two"))),
         decides=lambda event, verdicts: approves(event, verdicts) if event == first else None,
@@ -160,47 +231,3 @@ def test_an_attempt_that_was_taken_back_is_asked_anew() -> None:
         *(*again, "Restart", *again, "TextDelta"),
         *("POST chat", "ToolOutputAvailable", "Finish"),
     ]
-
-
-def test_the_message_has_the_decision_at_its_card() -> None:
-    card = {"type": "tool-add", "toolCallId": "c", "state": "approval-requested"}
-    message = UIMessage("a1", "assistant", [{**card, "approval": {"id": "one"}}])
-    verdicts = Verdicts()
-    approval = ToolApprovalRequest("one", "one", "c", "add", {}, "", is_native=True)
-    assert verdicts.message(message) is None
-    verdicts.decide(approval, approved=True, reason=None)
-    verdicts.decide(approval, approved=False, reason="no")
-
-    decided = verdicts.message(message)
-    assert decided is not None
-    assert decided.parts == [
-        card
-        | {
-            "state": "approval-responded",
-            "approval": {"id": "one", "approved": False, "reason": "no"},
-        }
-    ]
-    verdicts.forget(decided)
-    assert verdicts.message(message) is None
-
-
-def test_decisions_are_bounded() -> None:
-    verdicts = Verdicts()
-    for number in range(300):
-        call = ToolApprovalRequest("a", "a", f"c{number}", "add", {}, "", is_native=True)
-        verdicts.decide(call, approved=True, reason=None)
-    parts = [
-        {
-            "type": "tool-add",
-            "toolCallId": each,
-            "state": "approval-requested",
-            "approval": {"id": "a"},
-        }
-        for each in ("c0", "c299")
-    ]
-
-    assert verdicts.message(UIMessage("a1", "assistant", parts[:1])) is None
-    assert verdicts.message(UIMessage("a1", "assistant", parts[1:])) is not None
-    nameless = ToolApprovalRequest("a", "a", None, None, {}, "", is_native=True)
-    with pytest.raises(ValueError, match="names no call"):
-        verdicts.decide(nameless, approved=True, reason=None)

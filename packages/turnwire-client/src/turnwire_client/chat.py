@@ -37,6 +37,8 @@ class BaseChat:
     def _send(
         self, prompt: str | Sequence[Part], message_id: str | None, before: Sequence[UIMessage]
     ) -> Steps[None]:
+        # A decision is for the turn that asked. The next turn may number its calls alike.
+        self._verdicts = Verdicts()
         prompt_id = message_id or uuid4().hex
         self._conversation = (*before, prompt_of(prompt, prompt_id))
         return self._new(prompt_id).send(is_repeated=message_id is not None)

@@ -113,7 +113,9 @@ class ToolApprovalRequest(Struct, frozen=True):
 
     `approval_id` is signed by the gateway, or None if it has no key. How it was closed comes as a
     `Question` of the same id. A native one (`profile`) has no question: `id` is the `approval_id`,
-    there is no `text`, and the decision is sent when its stream has ended.
+    there is no `text`, and the decision is sent when its stream has ended. It holds for this tool,
+    this input and the turn of `message_id`, the id of the answer. The event comes again if the turn
+    asks again.
     """
 
     id: str
@@ -123,6 +125,7 @@ class ToolApprovalRequest(Struct, frozen=True):
     input: Any
     text: str
     is_native: bool = False
+    message_id: str | None = None
 
 
 class Restart(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from turnwire_client import chunks, events
@@ -156,6 +157,16 @@ class Building:
             self._metadata = self._metadata | metadata
         elif metadata is not None:
             self._metadata = metadata
+
+
+def shown_by(tool_name: str | None, value: Any) -> bytes:
+    """What a user sees of a call: tool and input. Equal where both are; `true` is not `1`."""
+    return msgspec.json.encode([tool_name, value], order="deterministic")
+
+
+def shown_at(part: Part) -> bytes:
+    """The same of a part that is a call."""
+    return shown_by(part["type"].removeprefix("tool-") or None, part.get("input"))
 
 
 def chunks_of(message: UIMessage) -> Iterator[Chunk]:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from turnwire_client.events import ToolApprovalRequest
-from turnwire_client.message import ASKED, RESPONDED, Part, UIMessage
+from turnwire_client.message import ASKED, RESPONDED, Part, UIMessage, shown_at, shown_by
 
 OnDisconnect = Literal["abort", "continue", "grace"]
 """What becomes of a turn whose client left (`docs/resume.md`)."""
@@ -97,13 +97,20 @@ class Place(Struct, frozen=True, kw_only=True):
 class _Verdict(Struct, frozen=True):
     approved: bool
     reason: str | None
+    shown: bytes
+    """`shown_by` as of the decision: a program may change the event later."""
 
 
 class Verdicts:
-    """The decisions of one chat that were not sent yet, by call: each stream signs its own ids."""
+    """The decisions of one chat that were not sent yet.
+
+    Each holds for what the user saw: a call of one turn, with its tool and its input. Calls of
+    other turns may have the same id. The approval's own id says nothing, as each stream signs anew.
+    """
 
     def __init__(self) -> None:
-        self._all: dict[str, _Verdict] = {}
+        self._all: dict[tuple[str, str], _Verdict] = {}
+        """By the ids of the message and of the call."""
 
     def decide(self, approval: ToolApprovalRequest, *, approved: bool, reason: str | None) -> None:
         """Note a decision. It is sent when the stream has ended: the gateway takes it then.
@@ -114,28 +121,50 @@ class Verdicts:
         """
         if approval.tool_call_id is None:
             raise ValueError("the approval names no call")
-        self._all.pop(approval.tool_call_id, None)
-        self._all[approval.tool_call_id] = _Verdict(approved, reason)
+        key = approval.message_id or "", approval.tool_call_id
+        self._all.pop(key, None)
+        shown = shown_by(approval.tool_name, approval.input)
+        self._all[key] = _Verdict(approved, reason, shown)
         if len(self._all) > _MOST:
             del self._all[next(iter(self._all))]
 
     def message(self, message: UIMessage) -> UIMessage | None:
         """The message with the decision at each call that waits; None if one lacks its decision."""
-        parts = [self._decided(part) for part in message.parts]
+        parts = [self._decided(message, part) for part in message.parts]
         if any(part is None for part in parts):
             return None
         return structs.replace(message, parts=parts)
 
     def forget(self, message: UIMessage) -> None:
-        """The gateway has the decisions of this message. Who is asked again decides again."""
+        """The gateway took these decisions, or refused them. Who is asked again decides again."""
         for part in message.parts:
-            self._all.pop(part.get("toolCallId", ""), None)
+            self.forget_call(message.id, part.get("toolCallId", ""))
 
-    def _decided(self, part: Part) -> Part | None:
+    def forget_call(self, message_id: str, call_id: str) -> None:
+        """The call waits no more. If it asks again, that is another question."""
+        self._all.pop((message_id, call_id), None)
+
+    def keep(self, message: UIMessage) -> None:
+        """Forget each decision but those that this message, which is whole, still asks for."""
+        asked = {
+            (message.id, part["toolCallId"])
+            for part in message.parts
+            if part.get("state") == ASKED and self._verdict(message, part) is not None
+        }
+        for key in [*self._all]:
+            if key not in asked:
+                self._all.pop(key, None)
+
+    def _decided(self, message: UIMessage, part: Part) -> Part | None:
         if part.get("state") != ASKED:
             return part
-        verdict = self._all.get(part["toolCallId"])
+        verdict = self._verdict(message, part)
         return None if verdict is None else _responded(part, verdict)
+
+    def _verdict(self, message: UIMessage, part: Part) -> _Verdict | None:
+        """The decision on what this call shows now."""
+        verdict = self._all.get((message.id, part["toolCallId"]))
+        return verdict if verdict is not None and verdict.shown == shown_at(part) else None
 
 
 def prompt_of(content: str | Sequence[Part], message_id: str) -> UIMessage:

@@ -21,6 +21,7 @@ from turnwire_client.errors import (
     TurnLostError,
     UnreachableError,
 )
+from turnwire_client.events import Abort, Event, Finish, ToolOutputAvailable, ToolOutputError
 from turnwire_client.limits import Limits
 from turnwire_client.message import UIMessage
 from turnwire_client.replies import answer_in, end_of, has_prompt, read_messages, read_refusal
@@ -108,24 +109,37 @@ class Sending:
                 return None
             yield Wait(self._retries.next_wait(unreachable))
 
-    def _follow(self) -> Steps[None]:
-        """Yield what the open stream brings, until it ends or breaks."""
+    def _follow(self) -> Steps[bool]:
+        """Read the open stream, which brings the turn from its start. As `_read`."""
         self.turn.connect()
-        yield from self._read()
+        return (yield from self._read())
 
-    def _read(self) -> Steps[None]:
-        news = self.turn.news
+    def _read(self) -> Steps[bool]:
+        """Yield what the open stream brings, until it ends or breaks. False: of another turn."""
+        news, is_ours = self.turn.news, True
         try:
             while self.turn.end is None and not self.turn.is_asking:
                 data = yield Read()
                 if not isinstance(data, bytes) or not data:
                     yield from self.turn.cut()
                     break
-                yield from self.turn.feed(data)
+                for event in self.turn.feed(data):
+                    self._note(event)
+                    yield event
+        except OtherTurn:
+            is_ours = False
         finally:
             if self.turn.news > news:
                 self._retries.brought_news()
         yield Close()
+        if self.turn.is_asking or isinstance(self.turn.end, Finish | Abort):
+            self._verdicts.keep(self.turn.message)
+        return is_ours
+
+    def _note(self, event: Event) -> None:
+        """Let no decision outlive the question: the call may ask once more."""
+        if isinstance(event, ToolOutputAvailable | ToolOutputError):
+            self._verdicts.forget_call(self.turn.message_id or "", event.tool_call_id)
 
     def _follow_running(self) -> Steps[bool]:
         """Follow the turn that runs or waits. Return False if there is none, or another one."""
@@ -133,21 +147,18 @@ class Sending:
         if reply.status == HTTPStatus.NO_CONTENT:
             return False
         _stream(reply)
-        try:
-            yield from self._follow()
-        except OtherTurn:
-            yield Close()
-            return False
-        return True
+        return (yield from self._follow())
 
     def _recover(self, history: Sequence[UIMessage] | None) -> Steps[None]:
         """Bring a turn to its end whose connection broke. `history`: None if it is to be read."""
+        refused: RefusedError | None = None
         while self.turn.end is None:
             if self.turn.is_asking:
-                yield from self._decide()
+                refused = yield from self._decide()
                 continue
             if history is None:
-                yield Wait(self._retries.next_wait(self._failure))
+                yield Wait(self._retries.next_wait(refused or self._failure))
+                refused = None
             is_unknown = self.turn.message_id is None and self._prompt_id is not None
             if is_unknown:
                 # The running turn may be the answer to another prompt.
@@ -169,25 +180,32 @@ class Sending:
                 raise self._failure
             history = None
 
-    def _decide(self) -> Steps[None]:
-        """Send what was decided on the approvals; the turn waits if that is not all of it."""
+    def _decide(self) -> Steps[RefusedError | None]:
+        """Send what was decided on the approvals; the turn waits if that is not all of it.
+
+        Return the refusal if the turn does not wait for the decisions any more.
+        """
         message = self._verdicts.message(self.turn.message)
         if message is None:
             yield from self.turn.leave()
-            return
+            return None
         request = self._place.messages([*self._conversation, message])
         try:
             reply = yield from self._post(request)
         except RefusedError as refused:
             if refused.code != _CLOSED:
                 raise
-            # It was decided elsewhere, or is over. The turn says which.
-            self._failure, reply = refused, None
+            # It was decided elsewhere, or is over, or is asked with another input, or was decided
+            # too late for its signature. The turn says which.
+            self._verdicts.forget(message)
+            self.turn.go_on(message, is_answered=True)
+            return refused
         if reply is not None:
             self._verdicts.forget(message)
-        self.turn.go_on(message)
+        self.turn.go_on(message, is_answered=reply is not None)
         if reply is not None:
             yield from self._read()
+        return None
 
     def _take_from(self, history: Sequence[UIMessage] | None) -> Steps[bool]:
         """Yield the rest of the answer and its end. Return False if it is not in the history."""

@@ -28,9 +28,11 @@ from turnwire_client.events import (
     Finish,
     Restart,
     ToolApprovalRequest,
+    ToolOutputAvailable,
+    ToolOutputError,
 )
 from turnwire_client.limits import Limits
-from turnwire_client.message import Building, UIMessage, chunks_of
+from turnwire_client.message import ASKED, Building, UIMessage, chunks_of, shown_at
 from turnwire_client.seen import Diverged, Seen
 
 
@@ -60,6 +62,8 @@ class Turn:
         self.end: End | None = None
         self._pause: Finish | None = None
         """How a response ended whose turn waits for approvals."""
+        self._shown: dict[str, bytes] = {}
+        """What the calls that wait for an approval showed when it was yielded last."""
 
     @property
     def is_asking(self) -> bool:
@@ -84,8 +88,14 @@ class Turn:
         self._pause = None
         self._seen.rewind()
 
-    def go_on(self, responses: UIMessage) -> None:
-        """Begin to read the response to decisions: it brings what comes behind them."""
+    def go_on(self, responses: UIMessage, *, is_answered: bool) -> None:
+        """Begin to read the response to decisions: it brings what comes behind them.
+
+        `is_answered`: the gateway took them, or refused them. Who asks again asks something else.
+        """
+        if is_answered:
+            for part in responses.parts:
+                self._shown.pop(part.get("toolCallId", ""), None)
         self._stream, self._verdict, self._pause = EventStream(self._limits), None, None
         self._building.respond(responses)
         self._seen.go_on()
@@ -181,7 +191,7 @@ class Turn:
         if isinstance(end, Finish) and self._building.is_asking:
             self._building.take(end)
             self._pause, self._is_behind = end, False
-            return found
+            return [*found, *self._not_shown()]
         self._building.take(end)
         # An error may be the gateway's own, and cut the repetition short.
         self._is_behind = self._is_behind and self._seen.has_more_text
@@ -194,20 +204,35 @@ class Turn:
             self._is_behind = False
         return found
 
+    def _not_shown(self) -> Iterator[Event]:
+        """The approvals that the turn waits for, and that were not yielded as they are now."""
+        for part in self._building.message.parts:
+            if part.get("state") == ASKED:
+                call_id: str = part["toolCallId"]
+                if self._shown.get(call_id) != shown_at(part):
+                    yield self._request(part["approval"]["id"], call_id)
+
+    def _request(self, approval_id: str, call_id: str) -> ToolApprovalRequest:
+        call = self._building.call(call_id)
+        self._shown[call_id] = shown_at(call)
+        return ToolApprovalRequest(
+            approval_id,
+            approval_id,
+            call_id,
+            call["type"].removeprefix("tool-") or None,
+            call.get("input"),
+            "",
+            is_native=True,
+            message_id=self.message_id,
+        )
+
     def _event(self, chunk: Chunk) -> Event:
         if isinstance(chunk, Data):
             return read_question(chunk) or chunk
         if isinstance(chunk, chunks.ApprovalRequest):
-            call = self._building.call(chunk.tool_call_id)
-            return ToolApprovalRequest(
-                chunk.approval_id,
-                chunk.approval_id,
-                chunk.tool_call_id,
-                call["type"].removeprefix("tool-") or None,
-                call.get("input"),
-                "",
-                is_native=True,
-            )
+            return self._request(chunk.approval_id, chunk.tool_call_id)
+        if isinstance(chunk, ToolOutputAvailable | ToolOutputError):
+            self._shown.pop(chunk.tool_call_id, None)
         assert not isinstance(
             chunk,
             chunks.Start
