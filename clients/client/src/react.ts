@@ -139,15 +139,10 @@ type Latest<M extends UIMessage> = { current: TurnwireOptions<M> };
  * someone else than its author. */
 function tokenOf<M extends UIMessage>(latest: Latest<M>, first: Token): Token {
   const { user } = latest.current;
-  const check = () => {
-    if (latest.current.user !== user) throw new TurnwireError("no_token", "Another user is signed in");
-  };
   return async (ask) => {
-    check();
     const newest = latest.current.token ?? first;
     const token = typeof newest === "string" ? newest : await newest(ask);
-    // It took a while: they may have signed out.
-    check();
+    if (latest.current.user !== user) throw new TurnwireError("no_token", "Another user is signed in");
     return token;
   };
 }
