@@ -28,6 +28,8 @@ LABELS: Final = {
     "output-error": "Error",
 }
 """How the states in which a turn leaves its tools are named on the page."""
+PAUSE: Final = b": the page has time to show what came before\n\n"
+RENDERED_S: Final = 0.5
 HEADERS: Final = {"x-vercel-ai-ui-message-stream": "v1", "cache-control": "no-cache"}
 
 Content: TypeAlias = dict[str, Any]
@@ -78,7 +80,7 @@ async def _records(stream: bytes) -> AsyncIterator[bytes]:
     """One record after another, so that the page shows the turn while it is growing."""
     for record in re.split(rb"(?<=\n\n)", stream):
         yield record
-        await asyncio.sleep(0)
+        await asyncio.sleep(RENDERED_S if record == PAUSE else 0)
 
 
 async def _show(streams: dict[str, bytes]) -> Pages:

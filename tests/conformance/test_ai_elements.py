@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.elements import BUILT, HERE, Pages, Shown, faults, show
+from conformance.elements import BUILT, HERE, PAUSE, Pages, Shown, faults, show
 from conformance.transcripts import TRANSCRIPTS, title
 from gateway.needed import lacking
 from turnwire.testing.client_model import read
 
 # The first test waits for the whole page.
-pytestmark = [pytest.mark.sockets, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.sockets, pytest.mark.timeout(600)]
 
 TOO_LONG: Final = "v2/values_big"
 """A result of 131,072 lines. They color each one, which takes 20 seconds of CPU or more."""
@@ -37,6 +37,10 @@ ASKED: Final = (
     + sse(CALL, {"type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1"})
     + END
 )
+BEGUN: Final = START + sse(
+    {"type": "tool-input-start", "toolCallId": "c1", "toolName": "weather", **OURS}
+)
+WHOLE: Final = sse(CALL, {"type": "tool-output-available", "output": 21, **OURS}) + END
 UNKNOWN: Final = START + sse({"type": "ping"}) + END
 
 
@@ -44,7 +48,7 @@ UNKNOWN: Final = START + sse({"type": "ping"}) + END
 def pages() -> Pages:
     (BUILT / ".stamp").exists() or lacking("AI Elements are not built (`make elements` does it)")
     transcripts = {title(path): path.read_bytes() for path in SHOWN}
-    return show({**transcripts, "asked": ASKED, "unknown": UNKNOWN})
+    return show({**transcripts, "asked": ASKED, "late": BEGUN + PAUSE + WHOLE, "unknown": UNKNOWN})
 
 
 @pytest.mark.parametrize("path", SHOWN, ids=title)
@@ -61,6 +65,10 @@ def test_a_tool_that_waits_for_an_approval_is_shown_so(pages: Pages) -> None:
 
     assert faults(read(ASKED, native=True), chat) == []
     assert [part["label"] for part in chat.parts] == ["Awaiting Approval"]
+
+
+def test_a_tool_is_shown_before_its_input_comes(pages: Pages) -> None:
+    assert faults(read(BEGUN + WHOLE), pages.chat("late")) == []
 
 
 def test_a_stream_that_no_client_can_read_is_shown_as_an_error(pages: Pages) -> None:

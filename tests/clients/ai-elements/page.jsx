@@ -15,7 +15,7 @@ import { Reasoning, ReasoningContent, ReasoningTrigger } from "@/components/ai-e
 import { Tool, ToolContent, ToolHeader, ToolInput, ToolOutput } from "@/components/ai-elements/tool";
 
 const AT_ONCE = 6; // a browser opens no more connections to one host
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 function Part({ part, streaming }) {
   if (part.type === "text") return <MessageResponse isAnimating={streaming}>{part.text}</MessageResponse>;
@@ -35,7 +35,8 @@ function Part({ part, streaming }) {
     <Tool defaultOpen>
       <ToolHeader state={state} title={getToolName(part)} toolName={toolName} type={type} />
       <ToolContent>
-        <ToolInput input={part.input} />
+        {/* Their block of code throws for an input that has not begun to come. */}
+        {part.input !== undefined && <ToolInput input={part.input} />}
         <ToolOutput errorText={part.errorText} output={part.output} />
       </ToolContent>
     </Tool>
