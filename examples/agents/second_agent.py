@@ -24,6 +24,7 @@ TOOLS: dict[str, Callable[..., Any]] = {
     "delete_file": lambda path: f"{path} is gone.",
 }
 NEEDS_APPROVAL = {"delete_file"}
+STORY_PAUSE_S = float(os.environ.get("STORY_PAUSE_S", "0.1"))
 
 
 class Session:
@@ -142,7 +143,7 @@ async def think(session: Session, text: str) -> None:
     elif "story" in text:
         for line in range(1, 41):
             session.text(f"Line {line} of the story. ")
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(STORY_PAUSE_S)
     else:
         session.text(f"You said: {text}")
 
