@@ -1,18 +1,23 @@
 """The LangGraph agent of examples/agents, set up otherwise, each variant at a path of its own.
 
-It runs in the environment of that agent. All are without the events of the
-framework. `/quiet` is the example, `/shown` has the middleware of docs/frameworks.md. `/slow` and
-`/unsettled` have a calculator that takes a while; the latter is without `settle_calls`.
+It runs in the environment of that agent. All are without the events of the framework. `/quiet` is
+the example, `/shown` has the middleware of docs/frameworks.md. `/slow` and `/unsettled` have a
+calculator that ends after its client has hung up; the latter is without `settle_calls`.
 """
 
 import asyncio
 import importlib
+import os
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-SLOW_S: Final = 1.0
-"""How long the calculator of `/slow` takes."""
+CALLS_VARIABLE: Final = "CALLS_FOLDER"
+"""Names the environment variable with the folder in which the slow calculators show their calls."""
+ROUNDS: Final = 100
+"""So often the event loop goes round before a call ends whose client hung up: a few rounds pass
+until all of its run is canceled."""
 FRAMEWORKS: Final = Path(__file__).parents[2] / "docs" / "frameworks.md"
 MIDDLEWARE: Final = re.compile(r"<!-- middleware -->\n```python\n(.*?)```", re.DOTALL)
 
@@ -22,9 +27,10 @@ def application() -> Any:
     adapter: Any = importlib.import_module("ag_ui_langgraph")
     app = importlib.import_module("fastapi").FastAPI()
     example: Any = importlib.import_module("langgraph_agent")
+    slow, unsettled = SlowCalculator("slow"), SlowCalculator("unsettled")
     graphs = {
-        "slow": _graph(example, [slow_calculator()], [example.settle_calls]),
-        "unsettled": _graph(example, [slow_calculator()], []),
+        "slow": _graph(example, [slow.tool()], [example.settle_calls]),
+        "unsettled": _graph(example, [unsettled.tool()], []),
         "quiet": example.graph,
         "shown": _graph(example, [example.calculator, example.delete_file], [documented()]),
     }
@@ -33,7 +39,7 @@ def application() -> Any:
             name="agent", graph=graph, emit_interrupt_outcome=True, emit_raw_events=False
         )
         adapter.add_langgraph_fastapi_endpoint(app, agent, f"/{name}")
-    return app
+    return _watched(app, {"/slow": slow.hung_up, "/unsettled": unsettled.hung_up})
 
 
 def _graph(example: Any, tools: list[Any], middleware: list[Any]) -> Any:
@@ -45,13 +51,43 @@ def _graph(example: Any, tools: list[Any], middleware: list[Any]) -> Any:
     )
 
 
-def slow_calculator() -> Any:
-    async def calculator(expression: str) -> str:
-        """Work out an expression, slowly."""
-        await asyncio.sleep(SLOW_S)
-        return f"{expression} is worked out"
+def _watched(app: Any, hung_up: dict[str, asyncio.Event]) -> Any:
+    """The same application, which sets the event of a path when a client of that path hangs up."""
 
-    return importlib.import_module("langchain_core.tools").tool(calculator)
+    async def watched(scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
+        async def next_message() -> Any:
+            message = await receive()
+            if message["type"] == "http.disconnect" and scope["path"] in hung_up:
+                hung_up[scope["path"]].set()
+            return message
+
+        await app(scope, next_message, send)
+
+    return watched
+
+
+class SlowCalculator:
+    """A tool that goes to its end after its client has hung up.
+
+    Its file is in the folder from the beginning of a call to its end, and stays if the tool is
+    canceled.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.hung_up = asyncio.Event()
+        self._running = Path(os.environ[CALLS_VARIABLE], name)
+
+    def tool(self) -> Any:
+        async def calculator(expression: str) -> str:
+            """Work out an expression, slowly."""
+            self._running.touch()
+            await self.hung_up.wait()
+            for _ in range(ROUNDS):
+                await asyncio.sleep(0)
+            self._running.unlink()
+            return f"{expression} is worked out"
+
+        return importlib.import_module("langchain_core.tools").tool(calculator)
 
 
 def documented() -> Any:

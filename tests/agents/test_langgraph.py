@@ -1,6 +1,5 @@
 """What docs/frameworks.md says of LangGraph alone, with a real graph: inputs, stops, approvals."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 
-from agents.langgraph_variants import SLOW_S
+from agents.langgraph_variants import CALLS_VARIABLE
 from gateway.asking_agent import call, prompting
 from gateway.clients import Json, ask, chunks, errors, said
 from gateway.needed import lacking
@@ -32,6 +31,11 @@ OPEN: Final = b'"state":"open"'
 class Variants(FrameworkAgent):
     """The agent, with an endpoint for each variant."""
 
+    def __init__(self, calls: Path) -> None:
+        super().__init__("langgraph")
+        self.calls = calls
+        self._environ[CALLS_VARIABLE] = str(calls)
+
     async def _serve(
         self, stack: AsyncExitStack, python: Path, _application: str, port: int
     ) -> None:
@@ -44,9 +48,9 @@ class Variants(FrameworkAgent):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def agent() -> AsyncIterator[Variants]:
+async def agent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Variants]:
     FRAMEWORKS["langgraph"].python.exists() or lacking("langgraph is not installed: `make agents`")
-    async with Variants("langgraph") as agent:
+    async with Variants(tmp_path_factory.mktemp("calls")) as agent:
         yield agent
 
 
@@ -104,12 +108,14 @@ async def test_a_stop_within_a_tool_leaves_a_call_that_the_author_settles(
     agent: Variants, variant: str, failures: list[str]
 ) -> None:
     chat_id, where = f"stopped-{variant}", {"chatId": f"stopped-{variant}"}
+    running = agent.calls / variant
     async with before(agent, variant) as gateway:
         async with prompting(gateway, body=prompt("what is 12*7?", chat_id, "m1")) as chat:
-            await until(lambda: b"tool-input-available" in chat.body)
+            await until(lambda: b"tool-input-available" in chat.body and running.exists())
             stopped = await call(gateway, "stop", {}, params=where)
             assert chunks(await chat.end())[-1]["type"] == "finish"
-        await asyncio.sleep(2 * SLOW_S)
+        # Its node ends with it, within fewer rounds of the loop than the next request takes.
+        await until(lambda: not running.exists())
         answer = await call(gateway, "chat", prompt("hello", chat_id, "m2"))
 
     assert stopped.status_code == 200
