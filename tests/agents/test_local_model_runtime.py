@@ -15,6 +15,7 @@ from typing import Final
 
 import pytest
 
+from support.shell import run
 from turnwire_agent.llm.answer import Answer
 from turnwire_agent.llm.call.stream import stream
 from turnwire_agent.llm.credentials.api_key import NoKey
@@ -119,22 +120,14 @@ async def test_the_commands_need_no_key(server: FrameworkAgent, shape: ShapeName
         assert out.strip()
 
 
-@pytest.mark.timeout(90)
-async def test_the_lines_of_the_page_about_models_are_run_as_they_are() -> None:
+def test_the_lines_of_the_page_about_models_are_run_as_they_are() -> None:
     if not OTHER_AGENTS[LOCAL_MODEL].python.exists():
         pytest.skip("the weights are installed by `make agents`")
     ((expected, block),) = PAGE_BLOCK.findall((ROOT / "docs/models.md").read_text())
     installs, _, lines = block.partition("\n")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    shell = await asyncio.create_subprocess_exec(
-        *("bash", "--noprofile", "--norc", "-e", "-c", lines.replace("18081", str(free_port()))),
-        cwd=ROOT,
-        env={"PATH": path},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, errors = await shell.communicate()
+    ran = run(lines.replace("18081", str(free_port())), ROOT, {"PATH": path})
 
     assert installs == "make .venv/agents/local-model/.stamp"
-    assert expected in errors.decode(), out
-    assert shell.returncode == 0
+    assert ran.returncode == 0, ran.stderr
+    assert expected in ran.stderr

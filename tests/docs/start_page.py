@@ -8,17 +8,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from signal import SIGKILL
 from typing import Final
-
-import pytest
 
 from gateway.clients import is_whole, said
 from gateway.needed import lacking
+from support.shell import run
 from turnwire_lab.process import free_port, inherited
 
 ROOT: Final = Path(__file__).parents[2]
@@ -33,7 +28,6 @@ REFUSED: Final = re.compile(r'^.*" [45]\d\d .*$', re.MULTILINE)
 GATEWAY_PORT: Final = "8787"
 AGENT_PORT: Final = "8765"
 """What second_agent.py and the agent runtime listen on, unless they are given another one."""
-RUN_S: Final = 90.0
 MARK: Final = "-- end of block --"
 
 
@@ -55,27 +49,6 @@ def put_commands(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
-def run(code: str, folder: Path, environ: Mapping[str, str]) -> tuple[str, str]:
-    """What a shell writes that is given these lines. Nothing that it started is left."""
-    command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", code]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as shell:
-        try:
-            return shell.communicate(timeout=RUN_S)
-        except subprocess.TimeoutExpired as late:
-            pytest.fail(f"not done after {RUN_S} s:\n{late.stdout!r}\n{late.stderr!r}")
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(shell.pid, SIGKILL)
-
-
 def do(page: str, folder: Path) -> None:
     """Paste its lines, and compare what they print with what stands above each block."""
     blocks = BLOCK.findall(text(page))
@@ -95,18 +68,18 @@ def do(page: str, folder: Path) -> None:
         "TURNWIRE_PORT": ports[GATEWAY_PORT],
         "TURNWIRE_METRICS_PORT": "0",
     }
-    out, err = run(f"{code}\nwait", folder, environ)
+    ran = run(f"{code}\nwait", folder, environ)
 
-    shown = dict(zip([expected for expected, _ in blocks], out.split(MARK), strict=False))
-    assert "The settings are fine." in out, err
-    assert REFUSED.findall(out + err) == []
+    shown = dict(zip([expected for expected, _ in blocks], ran.stdout.split(MARK), strict=False))
+    assert "The settings are fine." in ran.stdout, ran.stderr
+    assert REFUSED.findall(ran.stdout + ran.stderr) == []
     endings = [expected for expected in shown if expected.startswith("ends with: ")]
     assert len(endings) == 1
     for expected, output in shown.items():
         how, _, words = expected.partition(": ")
         if how == "shows":
-            assert words in output, err
+            assert words in output, ran.stderr
         elif how == "ends with":
             stream = output[output.index("event:") :]
-            assert said(stream).endswith(words), err
+            assert said(stream).endswith(words), ran.stderr
             assert is_whole(stream)

@@ -10,6 +10,9 @@ from typing import Final
 import pytest
 
 from docs.start_page import BLOCK, PAGES, ROOT, do, text
+from gateway.waiting import until
+from support.shell import run
+from turnwire_lab.process import inherited
 
 HERE: Final = ("start-openai", "start-websocket")
 
@@ -19,6 +22,20 @@ HERE: Final = ("start-openai", "start-websocket")
 @pytest.mark.parametrize("page", HERE)
 def test_a_page_is_done_word_for_word(page: str, tmp_path: Path) -> None:
     do(page, tmp_path)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+async def test_a_line_that_fails_ends_the_run_and_nothing_is_left(tmp_path: Path) -> None:
+    ran = run("sleep 600 & echo $!; echo no >&2; false; echo more", tmp_path, inherited())
+
+    assert (ran.returncode, ran.stderr) == (1, "no\n")
+    await until(lambda: not runs(int(ran.stdout)))
 
 
 @pytest.mark.parametrize("page", PAGES)
