@@ -1,7 +1,6 @@
 """A turn is broken in its middle, in every way a user can meet: what stands there in the end is
 what would stand there without."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
@@ -11,7 +10,9 @@ from playwright.async_api import Browser, expect
 
 from e2e.conftest import NewTalk
 from e2e.shape import shape
+from e2e.silence import fall_silent
 from e2e.talking import Talk
+from gateway.waiting import until
 from turnwire_lab.agents.v2.frames import Habits
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.faultproxy import FaultProxy, Harm, Way
@@ -166,14 +167,12 @@ async def test_a_line_that_falls_silent_is_given_up(
     talk.expects(BROKEN)
     line.cut()
     line.back = Way(cut_after=HEARD_BYTES, harm=Harm.SWALLOW)
+    cut_before = line.broken
     await talk.ask(STORY)
     await expect(talk.answer).to_contain_text("A long story, then.")
+    await until(lambda: line.broken > cut_before)
     line.back = Way(cut_after=0, harm=Harm.SWALLOW)
-    # What was still on its way would count as a sign of life.
-    while not await talk.notice.is_visible():
-        await talk.page.clock.fast_forward(25_000)
-        await asyncio.sleep(0.5)
-    await expect(talk.notice).to_contain_text("The connection fell silent")
+    await fall_silent(talk.page, talk.notice, 25_000)
     await expect(talk.notice).to_contain_text("No sign of life came for a while.")
     line.back = Way()
     line.cut()

@@ -1,12 +1,12 @@
 """The widget where turns, lines and tokens break."""
 
-import asyncio
 import signal
 
 import pytest
 from playwright.async_api import Route, expect
 
 from e2e.conftest import NewVisit
+from e2e.silence import fall_silent
 from e2e.visiting import LOOSE, Host, Visit
 from gateway.waiting import until
 from turnwire_lab.stage import Stage
@@ -114,10 +114,7 @@ async def test_a_line_that_falls_silent_is_named_and_mended(visit: Visit) -> Non
     await expect(visit.answer).to_contain_text("until somebody stops me")
     visit.stage.gateway.signal(signal.SIGSTOP)
     try:
-        # What was still on its way would count as a sign of life.
-        while await visit.notice.inner_text() == "":
-            await visit.page.clock.fast_forward(50_000)
-            await asyncio.sleep(0.5)
+        await fall_silent(visit.page, visit.notice, 50_000)
         await expect(visit.notice).to_contain_text(
             "The connection fell silent. The answer goes on without it, and will be picked up."
         )
