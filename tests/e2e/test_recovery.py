@@ -20,6 +20,8 @@ from turnwire_lab.stage import Stage
 
 STORY: Final = "tell me a long story"
 END: Final = "this is the end."
+STORY_MS: Final = 60_000
+"""A busy machine takes more than 15 seconds for a story."""
 SURVIVED: Final = "The connection broke; nothing was lost."
 SILENT: Final = "The connection fell silent; nothing was lost."
 BROKEN: Final = r"ERR_|status 503|503 \(Service"
@@ -89,7 +91,7 @@ async def talked(talk: Talk, line: FaultProxy, harm: Break | None = None) -> lis
     await expect(talk.answer).to_contain_text("Chapter 1.")
     if harm is not None:
         await harm(talk, line)
-    await expect(talk.answer).to_contain_text(END)
+    await expect(talk.answer).to_contain_text(END, timeout=STORY_MS)
     await talk.until_idle()
     await expect(talk.notice).to_be_hidden()
     assert [run.reason for run in talk.runs] == ["end_turn", "end_turn"]
@@ -177,7 +179,7 @@ async def test_a_line_that_falls_silent_is_given_up(
     line.back = Way()
     line.cut()
 
-    await expect(talk.answer).to_contain_text(END)
+    await expect(talk.answer).to_contain_text(END, timeout=STORY_MS)
     await expect(talk.answer.get_by_role("status")).to_have_text(SILENT)
     await expect(talk.notice).to_be_hidden()
     await talk.until_idle()
