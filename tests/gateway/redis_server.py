@@ -6,13 +6,20 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from gateway.needed import program
 from gateway.waiting import PATIENCE_S
 from turnwire_lab.process import free_port
+
+BUS: Final = 10_000
+"""How far above its port a node of a cluster listens to the others."""
+FIRST_OF_THE_KERNEL: Final = 32_768
+"""From here on the kernel gives ports to connections."""
+DRAWS: Final = 1_000
 
 
 def server() -> str:
@@ -32,12 +39,26 @@ async def ask(port: int, *words: str) -> str:
     return printed.decode().strip() if process.returncode == 0 else ""
 
 
+def cluster_port() -> int:
+    """A port of a node, whose other port, for the other nodes, is free too.
+
+    The kernel gives that one to nobody's connection: it is below those that it gives away.
+    """
+    for _ in range(DRAWS):
+        port = free_port()
+        with suppress(OSError):
+            if port + BUS < FIRST_OF_THE_KERNEL:
+                free_port(port + BUS)
+                return port
+    raise AssertionError("no pair of ports is free")
+
+
 class RedisServer:
     """`async with RedisServer(tmp_path) as redis:` listens on `redis.port` until it is harmed."""
 
     def __init__(self, folder: Path, *options: str, configuration: str = "") -> None:
         """`folder` is its own. `configuration` is a file, for a Sentinel."""
-        self.port = free_port()
+        self.port = cluster_port() if "--cluster-enabled" in options else free_port()
         self._folder = folder
         own = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder))
         kept = () if configuration else ("--save", "")
