@@ -355,13 +355,13 @@ REST := thorough browsed-rest runtime-judged conform-check packaged operated pro
 
 .PHONY: test
 test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (13 min)
-	@told=; failed=0; \
+	@told=; failed=0; export FAILED_TESTS=$$(mktemp); \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
 	  if $(MAKE) --no-print-directory $$step; then how=passed; else how=FAILED; failed=1; fi; \
 	  told="$$told$$(printf '%-7s %-12s %5d s' $$how $$step $$(($$(date +%s) - began)))\n"; \
 	done; \
-	printf "== All steps:\n$$told"; exit $$failed
+	printf "== All steps:\n$$told"; mkdir -p build; tee -a build/failed-tests.txt <$$FAILED_TESTS; rm $$FAILED_TESTS; exit $$failed
 
 .PHONY: all
 all:  ## What `make test` leaves out: deploy/, three proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)

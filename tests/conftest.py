@@ -1,6 +1,7 @@
-"""What a run costs before its first test: each worker collects all of them."""
+"""What a run costs before its first test: each worker collects all of them. And what it leaves."""
 
 import gc
+import os
 import pkgutil
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import pytest
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 _LEFT_OUT: Final = set[Path]()
+# `make test` and `make all` name all failed tests once more at their end: a step prints much.
+_FAILED: Final = os.environ.get("FAILED_TESTS")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -64,6 +67,27 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         gc.collect()
         gc.freeze()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Write down each test that failed, with the first line of its reason."""
+    _note(report)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Write down each file that could not be read."""
+    _note(report)
+
+
+def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if _FAILED is None or not report.failed or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    crash = getattr(report.longrepr, "reprcrash", None)
+    # Without a place of its own, a reason is the end of what it came through.
+    why = crash.message if crash else f"{report.longrepr}".strip().rpartition("\n")[2]
+    first = why.partition("\n")[0][:160]
+    with Path(_FAILED).open("a") as failed:
+        failed.write(f"{report.nodeid}: {first}\n")
 
 
 def _import_all(package: str) -> None:

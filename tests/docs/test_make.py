@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,28 @@ def test_a_step_that_fails_hides_no_other() -> None:
         ["passed", "help"],
         ["FAILED", "no-such-step"],
         ["passed", "help"],
+    ]
+
+
+def test_tests_that_failed_are_named_once_more_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it():\n    assert 1 + 1 == 3\n")
+    (tmp_path / "test_other.py").write_text("import nothing_of_this_name\n")
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
+    named = tmp_path / "failed"
+    tests = {**os.environ, "FAILED_TESTS": str(named)}
+    tests.pop("PYTEST_XDIST_WORKER", None)
+    command = [sys.executable, "-m", "pytest", "--continue-on-collection-errors"]
+
+    for workers in ("0", "1"):
+        subprocess.run(
+            [*command, "-n", workers], cwd=tmp_path, env=tests, capture_output=True, check=False
+        )
+
+    assert sorted(named.read_text().splitlines()) == [
+        "test_it.py::test_it: assert (1 + 1) == 3",
+        "test_it.py::test_it: assert (1 + 1) == 3",
+        "test_other.py: E   ModuleNotFoundError: No module named 'nothing_of_this_name'",
+        "test_other.py: E   ModuleNotFoundError: No module named 'nothing_of_this_name'",
     ]
 
 
