@@ -34,7 +34,7 @@ export class Place {
     private readonly tokens: Tokens,
     private readonly limits: Limits,
   ) {
-    const url = (options.url ?? "").replace(/\/+$/, "");
+    const url = gatewayOf(options);
     this.name = [url, options.user ?? "", sessionId].map(encodeURIComponent).join(":");
     this.#base = `${url}/api/sessions/${encodeURIComponent(sessionId)}`;
   }
@@ -96,6 +96,11 @@ export class Place {
     if (this.options.profile !== undefined) headers.set("x-turnwire-profile", this.options.profile);
     return this.tokens.fetch(`${this.#base}/${route}${parameters && `?${parameters}`}`, { ...init, headers });
   }
+}
+
+/** A gateway by its origin and base path; empty for the page's own origin. */
+export function gatewayOf({ url = "" }: TransportOptions): string {
+  return url.replace(/\/+$/, "");
 }
 
 function posted(body: unknown, signal: AbortSignal): RequestInit {

@@ -7,6 +7,7 @@ import { TurnChangedError, TurnwireError } from "./errors.js";
 import { isBusy, Look } from "./look.js";
 import { BROWSER } from "./network.js";
 import type { TransportOptions } from "./options.js";
+import { gatewayOf } from "./place.js";
 import { sendAgain, type TurnwireSession } from "./session.js";
 import type { Token } from "./tokens.js";
 import { TurnwireChatTransport } from "./transport.js";
@@ -135,14 +136,21 @@ const nothing = () => NONE;
 
 type Latest<M extends UIMessage> = { current: TurnwireOptions<M> };
 
-/** The token of the newest render, until that is of another user: no request goes out, or is repeated, in the name of
- * someone else than its author. */
+/** The token of the newest render, while that is of the same user and the same gateway: no request goes out, or is repeated,
+ * in the name of someone else than its author, and no token goes to another gateway than it was asked for. */
 function tokenOf<M extends UIMessage>(latest: Latest<M>, first: Token): Token {
   const { user } = latest.current;
+  const gateway = gatewayOf(latest.current);
+  const check = () => {
+    if (latest.current.user !== user) throw new TurnwireError("no_token", "Another user is signed in");
+    if (gatewayOf(latest.current) !== gateway) throw new TurnwireError("no_token", "The page is at another gateway");
+  };
   return async (ask) => {
+    // Before it is asked for, too: whoever comes back meanwhile has no token of the one between.
+    check();
     const newest = latest.current.token ?? first;
     const token = typeof newest === "string" ? newest : await newest(ask);
-    if (latest.current.user !== user) throw new TurnwireError("no_token", "Another user is signed in");
+    check();
     return token;
   };
 }

@@ -44,7 +44,8 @@ export class TurnwireChatTransport<M extends UIMessage = UIMessage> implements C
   #looks = 0;
 
   constructor(options: TransportOptions = {}) {
-    this.#options = options;
+    // A copy: a token that is at hand is of this URL, whatever the app writes into its options later.
+    this.#options = { ...options };
     this.#limits = { ...LIMITS, ...options.limits };
     this.#tokens = new Tokens(options.token, options.fetch ?? ((input, init) => fetch(input, init)));
   }

@@ -1,6 +1,6 @@
 // The hook where its component goes away, shows something else, or is clicked twice.
 import assert from "node:assert/strict";
-import { afterEach, before, beforeEach, suite, test } from "node:test";
+import { afterEach, before, beforeEach, suite, test, type TestContext } from "node:test";
 
 import type * as Hook from "../src/react.js";
 import { Component, hookOf } from "./component.js";
@@ -87,6 +87,60 @@ export function hookSuiteOf(version: string): void {
 
       assert.equal(await answer, "no_token");
       assert.equal(gateway.times("answer"), 1);
+    });
+
+    /** The same page before another gateway, whose token is asked for with `token`. */
+    async function moved(context: TestContext, token: () => string | Promise<string>) {
+      const other = await Scripted.start();
+      context.after(() => other.end());
+      await page.show(options({ user: "ann", url: other.url, token }));
+      return other;
+    }
+
+    test("what was asked of a gateway is not repeated with the token of the next one", async (context) => {
+      const { answer, refuse } = await answering(() => "former");
+      const other = await moved(context, () => "next");
+      refuse();
+
+      assert.equal(await answer, "no_token");
+      assert.deepEqual([...new Set(tokens())], ["Bearer former"]);
+      await until(() => other.times("stream") > 0);
+      assert.deepEqual([...new Set(other.asked.map(({ headers }) => headers.authorization))], ["Bearer next"]);
+    });
+
+    test("nor with one that comes when the page has moved to the next one", async (context) => {
+      const gives: ((token: string) => void)[] = [];
+      const { answer, refuse } = await answering(({ refresh }) => (refresh ? new Promise<string>((resolve) => gives.push(resolve)) : "former"));
+      refuse();
+      await until(() => gives.length === 1);
+      await moved(context, () => "next");
+      gives[0]?.("next");
+
+      assert.equal(await answer, "no_token");
+      assert.deepEqual([...new Set(tokens())], ["Bearer former"]);
+    });
+
+    test("nor if the page was at the next one only for a while", async (context) => {
+      const gives: ((token: string) => void)[] = [];
+      const { answer, refuse } = await answering(() => "former");
+      await moved(context, () => new Promise<string>((resolve) => gives.push(resolve)));
+      refuse();
+      await pause();
+      await page.show(options({ user: "ann", token: () => "former" }));
+      for (const give of gives) give("next");
+
+      assert.equal(await answer, "no_token");
+      await until(isReady);
+      assert.deepEqual([...new Set(tokens())], ["Bearer former"]);
+    });
+
+    test("a slash at the end of the URL is no other gateway", async () => {
+      const { answer, refuse } = await answering(({ refresh }) => (refresh ? "fresh" : "former"));
+      await page.show(options({ user: "ann", url: `${gateway.url}/`, token: () => "fresh" }));
+      refuse();
+
+      assert.equal(await answer, null);
+      assert.equal(gateway.asked.findLast(({ route }) => route === "answer")?.headers.authorization, "Bearer fresh");
     });
 
     test("a session that is not shown any more is not read again", async () => {

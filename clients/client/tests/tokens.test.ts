@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { all, begun, ended, json, prompt, refuses, Scripted, streams, user } from "./scripted.js";
+import { type TransportOptions, turnwireTransport } from "../src/index.js";
+import { all, begun, ended, json, prompt, QUICK, refuses, Scripted, streams, user } from "./scripted.js";
 
 let gateway: Scripted;
 beforeEach(async () => {
@@ -104,4 +105,17 @@ test("after another user has signed in, the token of the former one is not sent"
 
   assert.deepEqual(asked, [false, false]);
   assert.deepEqual(sent(), ["Bearer t1", "Bearer t2"]);
+});
+
+test("a token goes to the gateway that the transport was made for, though its options change", async (context) => {
+  const other = await Scripted.start();
+  context.after(() => other.end());
+  const options: TransportOptions = { url: gateway.url, token: () => "t1", sessionId: (id) => id, limits: QUICK };
+  const transport = turnwireTransport(options);
+  await transport.session("s1").history();
+  options.url = other.url;
+  await transport.session("s2").history();
+
+  assert.deepEqual(other.asked, []);
+  assert.deepEqual(gateway.asked.map(({ url }) => url), ["/api/sessions/s1/messages", "/api/sessions/s2/messages"]);
 });
