@@ -8,11 +8,12 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
 from gateway.clients import is_whole, said
-from gateway.needed import lacking
+from gateway.needed import lacking, program
 from support.shell import run
 from turnwire_lab.process import free_port, inherited
 
@@ -49,6 +50,14 @@ def put_commands(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
+def left(clone: Path) -> list[str]:
+    """What git would take as a change of who reads the page: what is no link, and not ignored."""
+    made = sorted(path.name for path in clone.iterdir() if not path.is_symlink())
+    git = [program("git"), "-C", str(ROOT), "check-ignore", "--no-index", "--stdin"]
+    told = subprocess.run(git, input="\n".join(made), capture_output=True, text=True, check=False)
+    return [name for name in made if name not in told.stdout.splitlines()]
+
+
 def do(page: str, folder: Path) -> None:
     """Paste its lines, and compare what they print with what stands above each block."""
     blocks = BLOCK.findall(text(page))
@@ -70,6 +79,8 @@ def do(page: str, folder: Path) -> None:
     }
     ran = run(f"{code}\nwait", folder, environ)
 
+    changes = left(folder / "turnwire")
+    assert changes == [], changes
     shown = dict(zip([expected for expected, _ in blocks], ran.stdout.split(MARK), strict=False))
     assert "The settings are fine." in ran.stdout, ran.stderr
     assert REFUSED.findall(ran.stdout + ran.stderr) == []
