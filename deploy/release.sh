@@ -6,7 +6,7 @@
 # Wheels and sdists of `turnwire`, `turnwire-lab`, `turnwire-agent` and `turnwire-client` are built twice and must be the same;
 # an sdist must make the same wheel. Each wheel is installed with the hashed lock into an empty environment
 # and asked for its help. Where there is npm, the demo's page and the widget are in the lab's, and the packages
-# of clients/ are there as npm would publish them, each with its bill of materials. Where root
+# of clients/ and the widget's are there as npm would publish them, each with its bill of materials. Where root
 # has buildah and mmdebstrap, the images of the gateway and of the agent runtime are built too (five minutes more;
 # IMAGE=no: not). PYTHON is a Python 3.11 that has hatchling and cyclonedx-py beside it. Signing is by hand:
 # docs/deploy.md.
@@ -40,7 +40,7 @@ fi
 built=()
 if command -v npm > /dev/null; then
   make --no-print-directory --silent page widget
-  built=(src/turnwire_lab/web/dist src/turnwire_lab/widget/dist/widget.js)
+  built=(src/turnwire_lab/web/dist src/turnwire_lab/widget/dist/{widget.js,LICENSES.txt})
 else
   echo "release: no page and no widget for the demo: that needs Node 20 with npm" >&2
 fi
@@ -75,20 +75,10 @@ for archive in "$scratch"/again/* "$scratch"/from-sdist/*; do
   cmp "$archive" "$out/${archive##*/}"
 done
 
-# What npm would publish: each package of clients/ that is not private, built twice too. `npm sbom` calls it by
-# its folder, and writes a time and a number of its own.
-bill_of_npm=$(cat << 'PYTHON'
-import datetime, json, os, sys
-bill, package = json.load(sys.stdin), json.load(open("package.json"))
-del bill["serialNumber"]
-at = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
-bill["metadata"]["timestamp"] = at.isoformat()
-bill["metadata"]["component"]["name"] = package["name"]
-print(json.dumps(bill, indent=2))
-PYTHON
-)
+# What npm would publish: each package of clients/ that is not private, and the widget; built twice too.
+bill_of_npm=$PWD/deploy/npm_bill.py
 publish() {
-  local package=$1 copy name
+  local package=$1 copy name omit=()
   if [[ ! $package/node_modules/.package-lock.json -nt $package/package-lock.json ]]; then
     (cd "$package" && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error)
   fi
@@ -104,8 +94,10 @@ publish() {
     # Fails if it has another version than the rest.
     cmp "$scratch/one/npm/$name-$version.tgz" "$scratch/two/npm/$name-$version.tgz"
     cp "$scratch/one/npm/$name-$version.tgz" "$out"
-    npm sbom --package-lock-only --omit dev --sbom-format cyclonedx --sbom-type library |
-      "$python" -c "$bill_of_npm" > "$out/$name-$version.npm.cdx.json"
+    # For npm the widget depends on nothing, since its build puts all that it needs into its files.
+    if [[ ! -f dist/bundled.json ]]; then omit=(--omit dev); fi
+    npm sbom --package-lock-only "${omit[@]}" --sbom-format cyclonedx --sbom-type library |
+      "$python" "$bill_of_npm" > "$out/$name-$version.npm.cdx.json"
   )
 }
 if command -v npm > /dev/null; then
@@ -115,6 +107,8 @@ if command -v npm > /dev/null; then
       publish "clients/${package##*/}"
     fi
   done
+  # Behind the session, which it contains.
+  publish src/turnwire_lab/widget
 else
   echo "release: no packages for npm: that needs Node 20 with npm" >&2
 fi

@@ -19,14 +19,16 @@ from turnwire import __version__
 pytestmark = pytest.mark.timeout(900)  # two builds and four installations, on a busy machine
 WHEELS: Final = ("turnwire", "turnwire_agent", "turnwire_client", "turnwire_lab")
 NPM_BILL: Final = ".npm.cdx.json"
+WIDGET: Final = "src/turnwire_lab/widget"
 BILLS: Final = ("turnwire", "turnwire-agent", "turnwire-client")
 
 
 def npm_packages() -> dict[str, dict[str, Any]]:
-    """The packages of `clients/` that npm may publish, by name; none without npm."""
+    """The packages of `clients/` that npm may publish, and the widget; none without npm."""
     if shutil.which("npm") is None:
         return {}
-    manifests = [as_json(path.read_text()) for path in ROOT.glob("clients/*/package.json")]
+    paths = [*ROOT.glob("clients/*/package.json"), ROOT / WIDGET / "package.json"]
+    manifests = [as_json(path.read_text()) for path in paths]
     return {each["name"]: each for each in manifests if not each.get("private")}
 
 
@@ -95,10 +97,10 @@ def test_the_demos_page_and_the_widget_are_in_the_labs_and_nothing_else_that_git
     _, told, _ = run(["git", "ls-files", "-co", "--exclude-standard"])
     built = names - set(told.splitlines())
 
-    assert {"web/dist/index.html", "widget/dist/widget.js"} <= {
-        name.removeprefix("src/turnwire_lab/") for name in built
-    }
-    assert all("/web/dist/" in name or name.endswith("/widget.js") for name in built), built
+    of_widget = {f"{WIDGET}/dist/{name}" for name in ("widget.js", "LICENSES.txt")}
+    page = {name for name in built if name.startswith("src/turnwire_lab/web/dist/")}
+    assert "src/turnwire_lab/web/dist/index.html" in page
+    assert built - page == of_widget
     assert not [name for name in built if name.endswith(".stamp")]
 
 
@@ -157,19 +159,47 @@ def test_a_package_of_npm_is_what_its_manifest_names(release: Path) -> None:
         assert tops <= {"LICENSE", "README.md", "package.json", "dist"}
 
 
+def npm_bill(release: Path, name: str) -> dict[str, Any]:
+    text = (release / f"{name}-{__version__}{NPM_BILL}").read_text(encoding="utf-8")
+    bill: dict[str, Any] = as_json(text)
+    assert "serialNumber" not in bill
+    assert str(ROOT) not in text
+    return bill
+
+
 def test_a_package_of_npm_has_its_bill_of_materials(release: Path) -> None:
     program("npm")
     for name, manifest in npm_packages().items():
-        text = (release / f"{name}-{__version__}{NPM_BILL}").read_text(encoding="utf-8")
-        bill: dict[str, Any] = as_json(text)
+        bill = npm_bill(release, name)
 
         component = bill["metadata"]["component"]
         assert (component["name"], component["version"]) == (name, __version__)
         brought = {each["name"] for each in bill["components"]}
         assert set(manifest.get("dependencies", {})) <= brought
-        assert bool(brought) is bool(manifest.get("dependencies"))
-        assert "serialNumber" not in bill
-        assert str(ROOT) not in text
+        if name != "turnwire-widget":
+            assert bool(brought) is bool(manifest.get("dependencies"))
+
+
+def test_the_widgets_bill_is_of_the_libraries_whose_notices_it_has(release: Path) -> None:
+    program("npm")
+    bill = npm_bill(release, "turnwire-widget")
+    with tarfile.open(release / f"turnwire-widget-{__version__}.tgz") as packed:
+        notices = packed.extractfile("package/dist/LICENSES.txt")
+        assert notices is not None
+        told = notices.read().decode()
+        headings = re.findall(r"^=+\n(\S+) (\S+) \((.+)\)\n=+$", told, re.MULTILINE)
+
+    parts = bill["components"]
+    named = [
+        (each["name"], each["version"], each["licenses"][0]["license"]["id"]) for each in parts
+    ]
+    assert named == headings
+    assert {"ai", "preact", "turnwire-session"} <= {each["name"] for each in parts}
+    assert {each["scope"] for each in parts} == {"required"}
+    refs = {each["bom-ref"] for each in [*parts, bill["metadata"]["component"]]}
+    assert {each["ref"] for each in bill["dependencies"]} == refs
+    needed = {ref for each in bill["dependencies"] for ref in each["dependsOn"]}
+    assert needed == refs - {f"turnwire-widget@{__version__}"}
 
 
 def commands(mark: str) -> str:

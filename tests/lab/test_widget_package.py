@@ -2,8 +2,8 @@
 
 import gzip
 import json
+import re
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,13 @@ PACKAGE = BUILT.parents[1]
 pytestmark = pytest.mark.sockets
 BUDGET = 80_000
 """Bytes of the script as a server sends it, compressed."""
+BUILT_WITH = {"vite", "rolldown", "typescript"}
+LOADED = """
+import * as widget from "turnwire-widget";
+import about from "turnwire-widget/package.json" with { type: "json" };
+const script = import.meta.resolve("turnwire-widget/widget.js").split("/").slice(-3).join("/");
+console.log(JSON.stringify([Object.keys(widget), about.version, script]));
+"""
 CONSUMER = """
 import { mount, type Options, type Widget } from "turnwire-widget";
 const needed = { url: "https://gateway.example", session: "s", tokenUrl: "/token" };
@@ -47,6 +54,7 @@ def test_what_would_be_published_is_whole(tmp_path: Path) -> None:
         "LICENSE",
         "README.md",
         "package.json",
+        "dist/LICENSES.txt",
         "dist/index.js",
         "dist/widget.js",
         "dist/types/index.d.ts",
@@ -55,17 +63,49 @@ def test_what_would_be_published_is_whole(tmp_path: Path) -> None:
     assert told["version"] == __version__
     assert "dependencies" not in manifest()
 
-    # Whoever installs it has its types, as Node resolves them.
-    installed = tmp_path / "node_modules"
-    installed.mkdir()
-    with tarfile.open(tmp_path / told["filename"]) as tarball:
-        tarball.extractall(tmp_path, filter="data")
-    (tmp_path / "package").rename(installed / told["name"])
+    # Whoever installs it can load it, and has its types, as Node resolves them.
+    install = [program("npm"), "install", "--offline", "--ignore-scripts", "--no-audit"]
+    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}')
+    subprocess.run([*install, f"./{told['filename']}"], cwd=tmp_path, check=True)
+    (tmp_path / "load.js").write_text(LOADED)
+    load = [program("node"), "--disable-warning=ExperimentalWarning", "load.js"]
+    loaded = subprocess.run(load, cwd=tmp_path, capture_output=True, text=True, check=True)
+    exports = [["BadOption", "mount"], __version__, "turnwire-widget/dist/widget.js"]
+    assert json.loads(loaded.stdout) == exports
     (tmp_path / "use.ts").write_text(CONSUMER)
     options = ["--noEmit", "--strict", "--module", "nodenext", "--lib", "es2023,dom"]
     tsc = [str(PACKAGE / "node_modules/.bin/tsc"), *options, "--types", "", "use.ts"]
     compiled = subprocess.run(tsc, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stdout
+
+
+def test_it_names_the_libraries_that_its_files_contain_with_their_notices() -> None:
+    bundled = json.loads((PACKAGE / "dist/bundled.json").read_text())
+    notices = (PACKAGE / "dist/LICENSES.txt").read_text()
+    locked = json.loads((PACKAGE / "package-lock.json").read_text())["packages"]
+    found = {each["name"]: each["version"] for each in bundled}
+
+    assert {"ai", "marked", "preact", "turnwire-session", "zod"} <= found.keys() - BUILT_WITH
+    assert not found.keys() & BUILT_WITH
+    assert found.pop("turnwire-session") == __version__
+    assert found == {name: locked[f"node_modules/{name}"]["version"] for name in found}
+    headings = [f"{each['name']} {each['version']} ({each['license']})" for each in bundled]
+    assert re.findall(r"^=+\n(\S+ \S+ \(.+\))\n=+$", notices, re.MULTILINE) == headings
+    for name in found:
+        for path in (PACKAGE / "node_modules" / name).glob("LICENSE*"):
+            assert path.read_text().strip() in notices
+    assert (PACKAGE / "licences/Apache-2.0.txt").read_text().strip() in notices
+    # Of code that one of them has from others: its build leaves this out.
+    assert "Copyright (c) 2019 The Fastify Team" in notices
+
+
+@pytest.mark.parametrize("name", ["index.js", "widget.js"])
+def test_a_file_alone_says_where_its_licences_are_and_nothing_of_who_built_it(name: str) -> None:
+    text = (PACKAGE / "dist" / name).read_text()
+
+    assert text.startswith(f"/*! turnwire-widget {__version__} (MIT), with other libraries: see")
+    assert "node_modules/" not in text
+    assert "#region" not in text
 
 
 def test_its_lock_names_no_registry_and_its_licence_is_ours() -> None:

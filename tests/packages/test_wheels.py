@@ -34,6 +34,8 @@ MADE: Final = {
     "web/dist/.stamp": False,
     "web/node_modules/vite/index.js": False,
     "widget/dist/widget.js": True,
+    "widget/dist/LICENSES.txt": True,
+    "widget/dist/index.js": False,
     "widget/dist/.stamp": False,
     "widget/node_modules/vite/index.js": False,
 }

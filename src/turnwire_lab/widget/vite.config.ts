@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import { defineConfig, type Plugin } from "vite";
 
 // Left alone, the schema library would try `new Function`, which a host page's policy may forbid, and
@@ -25,6 +27,10 @@ const noJsonSchema: Plugin = {
   },
 };
 
+// Whoever has a file alone learns from it whose code is in it.
+const { name, version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
+const CREDITS = `/*! ${name} ${version} (MIT), with other libraries: see LICENSES.txt of its package */`;
+
 export default defineConfig(({ mode }) => ({
   logLevel: "warn",
   plugins: [ownZod, noJsonSchema],
@@ -38,7 +44,8 @@ export default defineConfig(({ mode }) => ({
     // Both go to one folder, beside the types.
     emptyOutDir: false,
     target: "es2022",
-    rolldownOptions: { output: { intro: STRICT } },
+    // The paths of modules would be those of the machine that builds.
+    rolldownOptions: { output: { intro: STRICT, postBanner: CREDITS }, experimental: { attachDebugInfo: "none" } },
     lib: {
       entry: mode === "script" ? "src/script.ts" : "src/index.ts",
       formats: [mode === "script" ? "iife" : "es"],
