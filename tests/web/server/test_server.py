@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -81,3 +83,32 @@ async def test_one_that_acknowledges_is_kept_though_it_says_nothing() -> None:
         chatting(gateway) as chat,
     ):
         assert is_whole(await chat.end())
+
+
+async def test_what_is_accepted_beside_another_is_served_as_well() -> None:
+    request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
+        with ExitStack() as stack:
+            clients = [
+                stack.enter_context(socket.create_connection(("127.0.0.1", gateway.port)))
+                for _ in range(20)
+            ]
+            state = gateway.server.server_state
+            asyncio.get_running_loop().remove_reader(gateway._sock)
+            config: Any = gateway.server.config
+            # As the loop does with the first of them.
+            config.http_protocol_class(config=config, server_state=state, app_state={})
+            await until(lambda: len(state.connections) == len(clients))
+            delayed = [
+                connection.transport.get_extra_info("socket").getsockopt(
+                    socket.IPPROTO_TCP, socket.TCP_NODELAY
+                )
+                for connection in state.connections
+            ]
+            for client in clients:
+                client.sendall(request)
+            await until(lambda: state.total_requests == len(clients))
+            answers = [await asyncio.to_thread(client.recv, 100) for client in clients]
+
+    assert all(delayed)
+    assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}

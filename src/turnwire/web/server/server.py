@@ -19,6 +19,7 @@ from turnwire.relay.registry import RequestRegistry
 from turnwire.relay.rounds import Rounds
 from turnwire.relay.tcp import waiting_connections, watch_peer
 from turnwire.web.health import Health
+from turnwire.web.server.accepting import Acceptor
 from turnwire.web.server.http_protocol import HttpConnection
 from turnwire.web.server.memory_tuning import tune_memory
 from turnwire.web.server.response_body import ResponseBodyMiddleware
@@ -78,6 +79,8 @@ class DrainingServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        acceptor = Acceptor(sockets or [], self.config.http_protocol_class)
+        self.config.http_protocol_class = acceptor.protocol  # type: ignore[assignment]  # uvicorn calls it
         await super().startup(sockets)
         tune_memory()
 
