@@ -1,18 +1,23 @@
 """The commands that end by themselves: `check` and `token`."""
 
+import asyncio
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import jwt
 import pytest
 
+from gateway.agent import ScriptedAgent
+from gateway.process import Process, environ
 from gateway.process import command as run
-from gateway.process import environ
 from gateway.signers import signer
 from gateway.tokens import KEY, NEXT_KEY
 from turnwire.cli import main
 from turnwire.web.auth.identity import JwtIdentity, StaticKeys
+from turnwire_lab.process import free_port
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +35,63 @@ def test_good_settings_are_fine(capsys: Captured) -> None:
     assert capsys.readouterr() == (
         (
             "The settings are fine.\n"
-            "The agent was not asked: `turnwire doctor --yes` does that, through the gateway.\n"
+            "The agent was not asked. While `serve` runs, this line asks it through the gateway:\n"
+            "turnwire doctor --url http://127.0.0.1:PORT"
+            ' --token "$(turnwire token --sub doctor --session turnwire-doctor=collaborator)"'
+            " --yes\n"
         ),
         "",
     )
+
+
+@pytest.mark.sockets
+async def test_the_line_that_asks_the_agent_can_be_pasted(tmp_path: Path) -> None:
+    file = tmp_path / "the settings.env"
+    port = free_port()
+    async with ScriptedAgent() as agent, Process(agent.url(), port=port, dial_s=0.5):
+        given = environ(agent.url(), port=port)
+        ours = {name: given.pop(name) for name in [*given] if name.startswith("TURNWIRE_")}
+        file.write_text("".join(f"{name}={value}\n" for name, value in ours.items()))
+        file.chmod(0o600)
+        _, out, _ = await run("check", "--env-file", str(file), env=given)
+        line = out.splitlines()[2]
+        assert line.endswith(" --yes")
+        path = f"{Path(sys.executable).parent}{os.pathsep}{given['PATH']}"
+        doctor = await asyncio.create_subprocess_exec(
+            *("bash", "-c", line.removesuffix(" --yes")),  # the turns take half a minute
+            env=given | {"PATH": path},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        told, errors = await doctor.communicate()
+
+    assert (doctor.returncode, errors) == (0, b""), told
+    assert b"turns begun: 0" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (
+            {
+                "HOST": "0.0.0.0",  # noqa: S104
+                "PORT": "8787",
+                "JWT_ALGORITHM": "RS256",
+                "JWT_KEY": signer("RS256").pem,
+            },
+            "http://127.0.0.1:8787 --token-file token.txt",
+        ),
+        ({"HOST": "::1", "PORT": "8787"}, "http://[::1]:8787 --token "),
+    ],
+)
+def test_the_line_that_asks_the_agent_has_what_the_settings_say(
+    given: dict[str, str], line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"TURNWIRE_{name}", value)
+
+    assert main(["check"]) == 0
+    assert f"turnwire doctor --url {line}" in capsys.readouterr().out
 
 
 def test_good_settings_with_the_flag_off_are_told_apart(

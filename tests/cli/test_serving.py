@@ -214,7 +214,8 @@ async def test_a_port_in_use_is_told_in_one_line(which: str) -> None:
     assert code == 1
     assert out == ""
     assert err == (
-        f"turnwire: cannot listen on 127.0.0.1, port {port}: Address already in use."
+        f"turnwire: cannot listen on 127.0.0.1, port {port}: Address already in use,"
+        " perhaps by a gateway that is ending, which takes up to 30 s while turns run."
         f" TURNWIRE_{which.upper()} sets another.\n"
     )
 

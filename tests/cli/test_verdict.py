@@ -134,7 +134,7 @@ def taken() -> Iterator[int]:
 async def test_a_port_that_somebody_has_is_told_by_both(taken: int) -> None:
     for field in ("port", "metrics_port"):
         env = environ() | {variable(field): str(taken)}
-        problem = f"cannot listen on 127.0.0.1, port {taken}: Address already in use."
+        problem = f"cannot listen on 127.0.0.1, port {taken}: Address already in use, perhaps by"
 
         code, out, _ = await command("check", env=env)
         assert code == 0

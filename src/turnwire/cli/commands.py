@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jwt
 
-from turnwire.cli import fd_limit, recordings, serving, supervisor, verdict
+from turnwire.cli import doctor, fd_limit, recordings, serving, supervisor, verdict
 from turnwire.cli.env_file.option import environment, warn
 from turnwire.cli.logs import configure_logs
 from turnwire.config.effective import turn_log_place
@@ -61,7 +61,8 @@ def check(env_file: str | None) -> int:
         return _fail(str(exc))
     if settings.enabled:
         print("The settings are fine.")
-        print("The agent was not asked: `turnwire doctor --yes` does that, through the gateway.")
+        print("The agent was not asked. While `serve` runs, this line asks it through the gateway:")
+        print(doctor.line(settings, env_file))
     else:
         _print_off([given.located(each) for each in verdict.problems_if_enabled(settings)])
     for problem in in_use:

@@ -2,12 +2,14 @@
 
 import argparse
 import asyncio
+import shlex
 import sys
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from turnwire.cli.masking import SECRET_MIN, masked
+from turnwire.config.settings import Settings
 from turnwire.doctor.checkup import Checkup, Report
 from turnwire.doctor.client import CannotRunError, Target
 from turnwire.doctor.proxies import Proxy
@@ -17,6 +19,8 @@ from turnwire.web.auth.access import is_session_id
 WELL: Final = 0
 ILL: Final = 1
 CANNOT_RUN: Final = 2
+
+SESSION: Final = "turnwire-doctor"
 
 PROMPT: Final = "Count from one to sixty in words, one number to a line, and say nothing else."
 
@@ -30,6 +34,17 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 it could not look.
 """
 
 
+def line(settings: Settings, env_file: str | None) -> str:
+    """A line to paste, which asks the agent through a gateway with these settings."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    url = f"http://{f'[{host}]' if ':' in host else host}:{settings.port or 'PORT'}"
+    given = "--token-file token.txt"
+    if settings.auth == "jwt" and settings.jwt_algorithm == "HS256" and settings.jwt_key:
+        file = f"--env-file {shlex.quote(env_file)} " if env_file else ""
+        given = f'--token "$(turnwire token {file}--sub doctor --session {SESSION}=collaborator)"'
+    return f"turnwire doctor --url {url} {given} --yes"
+
+
 def add_arguments(doctor: argparse.ArgumentParser) -> None:
     doctor.description = _DESCRIPTION
     doctor.add_argument("--url", required=True, type=_url, help="the ingress, before /api/…")
@@ -38,7 +53,7 @@ def add_arguments(doctor: argparse.ArgumentParser) -> None:
         "--token", help="a user's token (other users of this machine may see it)"
     )
     token_source.add_argument("--token-file", type=Path, metavar="FILE", help="`-`: standard input")
-    doctor.add_argument("--session", type=_session, default="turnwire-doctor", metavar="ID")
+    doctor.add_argument("--session", type=_session, default=SESSION, metavar="ID")
     doctor.add_argument("--origin", help="of a web page, e.g. https://app.example: looks at CORS")
     doctor.add_argument("--yes", action="store_true", help="turns may be begun")
     doctor.add_argument(

@@ -39,6 +39,9 @@ class CannotListenError(Exception):
         number = exc.errno if isinstance(exc, OSError) else None
         self.in_use = number == errno.EADDRINUSE
         reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
+        if self.in_use:
+            drain = f"up to {settings.drain_s:g} s while turns run"
+            reason += f", perhaps by a gateway that is ending, which takes {drain}"
         setting = variable(field if number in _OF_PORT else "host")
         super().__init__(
             f"cannot listen on {settings.host}, port {port}: {reason}. {setting} sets another."
