@@ -1,6 +1,7 @@
 """Loads of turns, on a runtime or straight from the model's server, in one event loop."""
 
 import asyncio
+import gc
 import re
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
@@ -33,9 +34,14 @@ class Chunks(Struct, frozen=True):
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run it in an event loop that is fast enough for a rig."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
+    """Run it in an event loop that is fast enough for a rig, whose collector does not stop it."""
+    gc.collect()
+    gc.disable()
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(work)
+    finally:
+        gc.enable()
 
 
 async def turns(

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from pathlib import Path
 
 from runtime.journal.stores import claimed, row
@@ -35,7 +36,7 @@ async def test_who_begins_to_follow_while_others_are_asked_for_misses_nothing(
         async with aclosing(here.follow("other")) as first, aclosing(here.follow("s")) as later:
             await anext(first)
             go_on = threading.Event()
-            here._reader.submit(waiting(go_on))
+            here._reader.submit(partial(waiting, go_on))
             asking = asyncio.create_task(here._positions(("other",)))
             await asyncio.sleep(0)
             await anext(later)

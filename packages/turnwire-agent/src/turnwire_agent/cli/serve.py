@@ -49,6 +49,7 @@ def serve(agent: Agent) -> int:
 async def _serve(agent: Agent) -> int:
     # What a server needs takes a while to import, which no other command waits for.
     from turnwire_agent.cli.agent.parts import CannotServeError  # noqa: PLC0415
+    from turnwire_agent.cli.collector import tune_collector  # noqa: PLC0415
     from turnwire_agent.cli.serving import served  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
@@ -61,6 +62,7 @@ async def _serve(agent: Agent) -> int:
         except CannotServeError as error:
             print(f"turnwire-agent serve: {error}", file=sys.stderr)
             return 1
+        tune_collector()
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         template = f"ws://{where}/api/sessions/{{session_id}}/ws?role=client"
         print(f"serves TURNWIRE_AGENT_URL={template}", flush=True)

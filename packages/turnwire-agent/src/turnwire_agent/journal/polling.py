@@ -48,7 +48,7 @@ class Poller:
             return
         for session, head, arrivals in found or ():
             self._move(session, head, arrivals)
-        self._seen = {each: at for each, at in self._seen.items() if each in set(followed)}
+        self._seen = {each: self._seen[each] for each in followed if each in self._seen}
 
     def advance(self, session: str, *, head: int = 0, arrivals: int = 0, by: str = "") -> None:
         """Wake followers because of a write of this process. `look` does not do it again.

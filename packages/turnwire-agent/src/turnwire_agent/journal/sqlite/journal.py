@@ -5,9 +5,12 @@ costs one wait for the disk, however many sessions write.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from turnwire_agent.journal.followers import Followers
 from turnwire_agent.journal.ids import checked
@@ -26,6 +29,12 @@ from turnwire_agent.journal.sql.transactions import KnownCommandError, Query, Tr
 from turnwire_agent.journal.sqlite.file import JournalFile, Synchronous
 from turnwire_agent.journal.sqlite.thread import DatabaseThread
 from turnwire_agent.journal.sqlite.work import Work
+
+_POSITIONS: Final = """
+select id, head, arrivals from journal_session
+where id in (select value from json_each(:sessions))
+"""
+"""One statement: the thread that writes is another connection, so they are asked for often."""
 
 
 class SqliteJournal:
@@ -79,14 +88,14 @@ class SqliteJournal:
     ) -> Sequence[Row]:
         checked(session)
         return await self._reader.submit(
-            transactions.read(session, after=after, details=details, limit=limit)
+            partial(transactions.read, session, after=after, details=details, limit=limit)
         )
 
     async def put(self, session: str, command: Command) -> bool:
         checked(session, command.id)
         try:
             await self._writer.submit(
-                transactions.put(session, command),
+                partial(transactions.put, session, command),
                 lambda number: self._poller.advance(session, arrivals=number),
             )
         except KnownCommandError:
@@ -95,15 +104,15 @@ class SqliteJournal:
 
     async def commands(self, session: str, *, limit: int = COMMANDS_MAX) -> Sequence[Command]:
         checked(session)
-        return await self._reader.submit(transactions.commands(session, limit))
+        return await self._reader.submit(partial(transactions.commands, session, limit))
 
     async def claim(self, session: str, owner: str, lease_s: float) -> Lease | None:
         checked(session, owner)
-        return await self._writer.submit(transactions.claim(session, owner, lease_s))
+        return await self._writer.submit(partial(transactions.claim, session, owner, lease_s))
 
     async def renew(self, owner: str, lease_s: float) -> frozenset[str]:
         checked(owner)
-        return await self._writer.submit(transactions.renew(owner, lease_s))
+        return await self._writer.submit(partial(transactions.renew, owner, lease_s))
 
     async def append(
         self,
@@ -118,7 +127,8 @@ class SqliteJournal:
     ) -> Appended:
         checked(lease.session, *take, *(each.key for each in effects))
         return await self._writer.submit(
-            transactions.append(
+            partial(
+                transactions.append,
                 lease,
                 rows,
                 take=take,
@@ -132,13 +142,13 @@ class SqliteJournal:
 
     async def effect(self, key: str) -> Effect | None:
         checked(key)
-        return await self._reader.submit(transactions.effect(key))
+        return await self._reader.submit(partial(transactions.effect, key))
 
     async def due(self, limit: int = 100) -> Sequence[str]:
-        return await self._reader.submit(transactions.due(limit))
+        return await self._reader.submit(partial(transactions.due, limit))
 
     async def sessions(self, *, after: str = "", limit: int = 100) -> Sequence[str]:
-        return await self._reader.submit(transactions.sessions(after=after, limit=limit))
+        return await self._reader.submit(partial(transactions.sessions, after=after, limit=limit))
 
     def follow(self, session: str, owner: str = "") -> AsyncGenerator[Change, None]:
         checked(session)
@@ -148,7 +158,7 @@ class SqliteJournal:
         self._poller.advance(lease.session, head=appended.head, by=lease.owner)
 
     async def _positions(self, followed: Sequence[str]) -> Sequence[Position] | None:
-        version, found = await self._reader.submit(_moved(self._version, followed))
+        version, found = await self._reader.submit(partial(_moved, self._version, followed))
         # Who began to follow meanwhile was not asked for, and what is new since then is not known.
         if set(self._followers.sessions()) <= set(followed):
             self._version = version
@@ -162,4 +172,5 @@ def _moved(
     (((found,),),) = yield [Query("pragma data_version", {})]
     if found == version:
         return version, None
-    return found, (yield from transactions.positions(followed))
+    (positions,) = yield [Query(_POSITIONS, {"sessions": json.dumps(followed)})]
+    return found, [(session, head, arrivals) for session, head, arrivals in positions]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from turnwire_agent.journal.port import UnavailableError
-from turnwire_agent.journal.sql.transactions import Transaction
+from turnwire_agent.journal.sql.transactions import Begin
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Job(Generic[T]):
     """A transaction and how it ended.
 
     Args:
-        transaction: Not begun yet.
+        begin: Makes its transaction. One that was undone is begun again.
         future: Of its caller.
         then: Called in the event loop with the result, also if the caller is gone.
 
@@ -34,11 +34,11 @@ class Job(Generic[T]):
 
     def __init__(
         self,
-        transaction: Transaction[T],
+        begin: Begin[T],
         future: asyncio.Future[T],
         then: Callable[[T], None] | None,
     ) -> None:
-        self.transaction = transaction
+        self.begin = begin
         self._future = future
         self._then = then
         self._result: T
@@ -49,7 +49,9 @@ class Job(Generic[T]):
         return self._error is not None
 
     def succeed(self, result: T) -> None:
+        """Note its result, even if it had failed before: it was begun again."""
         self._result = result
+        self._error = None
 
     def fail(self, error: Exception) -> None:
         """Note that it is undone, even if it had succeeded before."""
@@ -105,16 +107,14 @@ class DatabaseThread:
             self._queue.put(None)
             await asyncio.shield(self._ended)
 
-    def submit(
-        self, transaction: Transaction[T], then: Callable[[T], None] | None = None
-    ) -> asyncio.Future[T]:
+    def submit(self, begin: Begin[T], then: Callable[[T], None] | None = None) -> asyncio.Future[T]:
         """Queue a transaction; return its outcome to come."""
         if not self._open:
             raise UnavailableError("The journal is closed.")
         if self._queue.qsize() >= WAITING_MAX:
             raise UnavailableError("Too many transactions wait for the journal.")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put(Job(transaction, future, then))
+        self._queue.put(Job(begin, future, then))
         return future
 
     def _main(self) -> None:
