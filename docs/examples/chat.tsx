@@ -29,34 +29,37 @@ function reason(text: string) {
   }
 }
 
+// null: it could not be loaded.
+function historyOf(api: string, token: string): Promise<UIMessage[] | null> {
+  return fetch(`${api}/messages`, { headers: { authorization: `Bearer ${token}` } })
+    .then((answer) => (answer.ok ? answer.json() : null))
+    .catch(() => null);
+}
+
 export function Chat(props: Props) {
   // Another session is another chat, which would begin with the messages of this one.
   return <Session key={`${props.gateway} ${props.session}`} {...props} />;
 }
 
 function Session({ gateway, session, token, hasHistory }: Props) {
-  // null: it could not be loaded, and the chat goes on without it.
+  const api = `${gateway}/api/sessions/${session}`;
+  // Without one that could not be loaded, the chat goes on.
   const [history, setHistory] = useState<UIMessage[] | null | undefined>(hasHistory ? undefined : []);
   useEffect(() => {
-    if (!hasHistory) return;
-    const headers = { authorization: `Bearer ${token}` };
-    void fetch(`${gateway}/api/sessions/${session}/messages`, { headers })
-      .then((answer) => (answer.ok ? answer.json() : null))
-      .catch(() => null)
-      .then(setHistory);
-  }, [gateway, session, token, hasHistory]);
+    if (hasHistory) void historyOf(api, token).then(setHistory);
+  }, [api, token, hasHistory]);
   if (history === undefined) return null;
   return (
     <>
       {history === null && <p role="alert">The earlier messages could not be loaded.</p>}
-      <Open api={`${gateway}/api/sessions/${session}`} session={session} token={token} history={history ?? []} />
+      <Open api={api} session={session} token={token} hasHistory={hasHistory} history={history ?? []} />
     </>
   );
 }
 
-function Open({ api, session, token, history }: { api: string; session: string; token: string; history: UIMessage[] }) {
+function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway"> & { api: string; history: UIMessage[] }) {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const { messages, sendMessage, resumeStream, status, error } = useChat({
+  const { messages, setMessages, sendMessage, resumeStream, status, error } = useChat({
     id: session,
     messages: history,
     transport: new DefaultChatTransport({ api: `${api}/chat`, headers }),
@@ -71,6 +74,16 @@ function Open({ api, session, token, history }: { api: string; session: string; 
     looked.current = true;
     void resumeStream().finally(() => setLooking(false));
   }, [resumeStream]);
+  // A turn whose stream broke may go on, and its answer may be whole by now.
+  const lookAgain = async () => {
+    setLooking(true);
+    const newest = await historyOf(api, token);
+    if (newest) {
+      setMessages(newest);
+      await resumeStream();
+    }
+    setLooking(false);
+  };
   const running = status === "submitted" || status === "streaming";
   const post = (route: string, body: object) =>
     void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) })
@@ -105,6 +118,11 @@ function Open({ api, session, token, history }: { api: string; session: string; 
         </article>
       ))}
       {problem && <p role="alert">{problem}</p>}
+      {error && hasHistory && (
+        <button disabled={looking} onClick={lookAgain}>
+          Look again
+        </button>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -27,6 +27,7 @@ from gateway.running import Gateway
 from gateway.tokens import token
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
+from turnwire_lab.faultproxy import FaultProxy
 from turnwire_lab.page.serving import BUILT
 from turnwire_lab.process import free_port
 
@@ -133,7 +134,7 @@ def until_it_listens(port: int) -> None:
 def agent() -> Iterator[str]:
     """The URL of a second agent that runs."""
     port = free_port()
-    script = ROOT / "examples/agents/second_agent.py"
+    script = ROOT / "examples/agents/second_agent_asks.py"
     env = os.environ | {"AGENT_TOKEN": AGENT_TOKEN, "PORT": str(port), "STORY_PAUSE_S": PAUSE_S}
     with subprocess.Popen([sys.executable, script], env=env) as process:
         try:
@@ -316,3 +317,75 @@ async def test_a_stop_that_does_not_arrive_is_noticed(
     await page.get_by_role("button", name="Stop").click()
     await expect(page.get_by_role("alert")).to_have_count(0)
     await page.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def line(agent: str) -> AsyncIterator[FaultProxy]:
+    """What is between a gateway and the agent, whose turns outlive it."""
+    port = urlsplit(agent).port
+    assert port is not None
+    async with FaultProxy(port) as line:
+        yield line
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def behind(site: str, agent: str, line: FaultProxy) -> AsyncIterator[Gateway]:
+    """A gateway behind this line."""
+    url = agent.replace(f":{urlsplit(agent).port}/", f":{line.port}/")
+    given = {"agent_auth": "service", "agent_token": AGENT_TOKEN}
+    async with Gateway(url, given=given | {"cors_origins": site}) as gateway:
+        yield gateway
+
+
+async def broken(page: Page, line: FaultProxy) -> None:
+    """Its stream breaks in the middle of a call, and the turn goes on."""
+    await ask(page, "what is 12/4?")
+    await expect(page.locator("pre")).to_be_visible()
+    line.cut()
+    await expect(page.get_by_role("alert")).to_have_text("Stream interrupted")
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+async def test_after_a_break_a_look_shows_the_whole_answer(
+    browser: Browser, site: str, behind: Gateway, line: FaultProxy, *, is_over: bool
+) -> None:
+    async with opened(browser, site, behind) as page:
+        await broken(page, line)
+        if is_over:
+            other = await browser.new_page()
+            await other.goto(page.url)
+            await expect(other.get_by_text("It is 3.")).to_be_visible()
+            await expect(other.get_by_role("button", name="Stop")).to_be_disabled()
+            await other.close()
+        await page.get_by_role("button", name="Look again").click()
+        await expect(page.get_by_text("It is 3.")).to_be_visible()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Look again")).to_have_count(0)
+        await expect(page.locator("article")).to_have_count(2)
+        assert "No result" not in await page.locator("pre").inner_text()
+
+
+async def test_a_look_that_fails_leaves_what_is_there_and_the_next_prompt_helps_too(
+    browser: Browser, site: str, behind: Gateway, line: FaultProxy
+) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{site}/?{urlencode(props(behind, has_history=True))}")
+    await broken(page, line)
+    async with page.expect_response("**/messages"):
+        await page.route("**/messages", lambda route: route.fulfill(status=503))
+        await page.get_by_role("button", name="Look again").click()
+    await expect(page.get_by_role("button", name="Look again")).to_be_enabled()
+    await expect(page.get_by_role("alert")).to_have_text("Stream interrupted")
+    await expect(page.locator("article")).to_have_count(2)
+    await ask(page, "what is 8/2?")
+    await expect(page.get_by_text("It is 4.")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    await page.close()
+
+
+async def test_a_page_without_a_history_offers_no_look(
+    browser: Browser, site: str, behind: Gateway, line: FaultProxy
+) -> None:
+    async with opened(browser, site, behind, has_history=False) as page:
+        await broken(page, line)
+        await expect(page.get_by_role("button", name="Look again")).to_have_count(0)
