@@ -1,91 +1,71 @@
-"""A second agent of the v2 wire: `AGENT_TOKEN=… python second_agent.py`.
-
-It has tools, keeps the conversation, and its turns outlive their sockets. docs/second-agent.md goes
-through it.
-"""
+"""The second agent of the v2 wire; docs/second-agent.md goes through it."""
 
 import asyncio
 import hmac
 import json
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable
+from collections import OrderedDict, defaultdict
 from typing import Any
 from urllib.parse import unquote
-from uuid import uuid4
+from weakref import WeakSet
 
 from websockets.asyncio.server import ServerConnection, broadcast, serve
-from websockets.http11 import Request, Response
 
-WANTED = f"Bearer {os.environ['AGENT_TOKEN']}".encode()
-TOOLS: dict[str, Callable[..., Any]] = {
-    "divide": lambda a, b: a / b,
-    "delete_file": lambda path: f"{path} is gone.",
-}
-NEEDS_APPROVAL = {"delete_file"}
-STORY_PAUSE_S = float(os.environ.get("STORY_PAUSE_S", "0.1"))
+TOOLS: dict[str, Any] = {"divide": lambda a, b: a / b}
+Json = dict[str, Any]
 
 
 class Session:
-    """One conversation. It is lost with the process: keep yours in a database."""
+    """One conversation. Its turns outlive their sockets, but not this process."""
 
     def __init__(self) -> None:
-        self.sockets: set[ServerConnection] = set()
-        self.messages: list[dict[str, Any]] = []  # prompts and turns, as `init` lists them
-        self.tasks: dict[str, asyncio.Task[None]] = {}  # of each prompt that waits or runs
-        self.answers: dict[str, asyncio.Future[Any]] = {}  # to each open question
-        self.turn: dict[str, Any] = {}  # the one of `messages` that runs
-        self.idle = asyncio.Lock()
+        self.sockets: WeakSet[ServerConnection] = WeakSet()
+        self.messages: list[Json] = []  # prompts and their turns, as `init` lists them
+        self.waiting: OrderedDict[str, Json] = OrderedDict()  # prompts whose turn has not begun
+        self.turn: Json = {}  # the one that runs: it has the id of its prompt
 
     def join(self, socket: ServerConnection) -> None:
-        """Nothing is awaited here: each delta is either in `init`, or comes after it."""
-        data = {"runningTurnId": self.turn["id"]} if self.turn else {}
-        init = {"type": "init", "session": {"messages": self.messages}, "data": data}
+        messages = [*self.messages, *self.waiting.values()]
+        data = {"runningTurnId": self.turn.get("id"), "promptsQueued": len(self.waiting)}
+        init = {"type": "init", "session": {"messages": messages}, "data": data}
         broadcast([socket], json.dumps(init))
-        self.sockets.add(socket)
+        self.sockets.add(socket)  # nothing is awaited: each delta is in `init`, or comes after it
 
     def send(self, kind: str, /, **fields: Any) -> None:
-        broadcast(self.sockets, json.dumps({"type": kind, **fields}))
+        broadcast(self.sockets, json.dumps(fields | {"type": kind}))
 
-    def prompt(self, frame: dict[str, Any], user: str) -> None:
-        names = ("promptId", "clientMessageId", "channelType", "channelId")
-        parts = [{"type": "text", "text": frame["content"]}]
-        asked = {"id": uuid4().hex, "role": "user", "userId": user, "parts": parts, "queued": True}
-        self.messages.append({name: frame[name] for name in names if name in frame} | asked)
-        task = asyncio.create_task(self.run(self.messages[-1]))
-        self.tasks[frame["promptId"]] = task
-        task.add_done_callback(lambda _: self.tasks.pop(frame["promptId"]))
+    def receive(self, frame: Json, user: str) -> None:
+        named = frame.get("turnId") or frame.get("promptId", "")
+        if frame["type"] == "prompt":
+            names = ("promptId", "clientMessageId", "channelType", "channelId")
+            parts = [{"type": "text", "text": frame["content"]}]
+            prompt = {"id": f"{named}:prompt", "role": "user", "userId": user, "parts": parts}
+            self.waiting[named] = prompt | {name: frame.get(name) for name in names}
+            self.begin()
+        elif frame["type"] == "abort" and self.waiting.pop(named, None):
+            self.send("error", promptId=named, error="The prompt was taken back")
+        elif frame["type"] == "abort" and self.turn.get("id") == named:
+            self.task.cancel()
 
-    def abort(self, frame: dict[str, Any]) -> None:
-        runs = self.turn and self.turn["id"] == frame.get("turnId")
-        if task := self.tasks.get(self.turn["promptId"] if runs else frame.get("promptId", "")):
-            task.cancel()
+    def begin(self) -> None:
+        if self.waiting and not self.turn:  # turns run one after another
+            turn_id, prompt = self.waiting.popitem(last=False)
+            names = {name: prompt[name] for name in ("promptId", "channelType", "channelId")}
+            self.turn = {"id": turn_id, "role": "assistant", "parts": [], **names}
+            self.messages += [prompt, self.turn]
+            self.send("message.create", turnId=turn_id, **names)
+            self.task = asyncio.create_task(self.think(prompt["parts"][0]["text"]))
+            self.task.add_done_callback(self.end)
 
-    async def run(self, prompt: dict[str, Any]) -> None:
-        try:
-            async with self.idle:  # turns run one after the other
-                await self.answer(prompt)
-        except asyncio.CancelledError:  # it was stopped before its turn
-            self.messages.remove(prompt)
-            self.send("error", promptId=prompt["promptId"], error="The prompt was taken back")
-
-    async def answer(self, prompt: dict[str, Any]) -> None:
-        names = {name: prompt[name] for name in ("promptId", "channelType", "channelId")}
-        self.turn = {"id": uuid4().hex, "role": "assistant", "parts": [], **names}
-        self.messages.insert(self.messages.index(prompt) + 1, self.turn)
-        del prompt["queued"]
-        self.send("message.create", turnId=self.turn["id"], **names)
-        ended = {"reason": "end_turn"}
-        try:
-            await think(self, prompt["parts"][0]["text"])
-        except asyncio.CancelledError:
-            ended = {"reason": "canceled"}
-        except Exception:  # noqa: BLE001 (log it: the user reads only this text)
+    def end(self, task: asyncio.Task[None]) -> None:
+        ended = {"reason": "canceled" if task.cancelled() else "end_turn"}
+        if not task.cancelled() and task.exception():  # log it: the user reads only this text
             ended = {"reason": "error", "error": "The agent failed"}
         self.turn["parts"].append({"type": "finish", "reason": ended["reason"]})
         self.send("message.finalize", turnId=self.turn["id"], **ended)
         self.turn = {}
+        self.begin()
 
     def text(self, delta: str) -> None:
         parts = self.turn["parts"]
@@ -95,92 +75,56 @@ class Session:
         self.send("message.part.text-delta", turnId=self.turn["id"], delta=delta)
 
     async def call(self, tool: str, **args: Any) -> Any:
-        call = {"callId": uuid4().hex, "toolName": tool, "args": args}
-        part = {"type": "tool-call", **call, "status": "running"}
-        self.turn["parts"].append(part)
-        self.send("message.part.tool-update", turnId=self.turn["id"], **call, status="running")
+        names = {"callId": f"{self.turn['id']}:{len(self.turn['parts'])}", "toolName": tool}
+        call = {"type": "tool-call", **names, "args": args, "status": "running"}
+        self.turn["parts"].append(call)
+        self.send("message.part.tool-update", turnId=self.turn["id"], **call)
         ended = {"status": "error", "error": "Stopped"}
         try:
-            if tool in NEEDS_APPROVAL and not await self.approved(call):
-                ended["error"] = "Denied"
-            else:
-                await asyncio.sleep(1)  # tools take their time, and the user may stop one
-                ended = {"status": "completed", "result": TOOLS[tool](**args)}
+            ended = await self.perform(call)
         except Exception:  # noqa: BLE001 (log it: the user reads only this text)
             ended["error"] = f"{tool} failed"
         finally:
-            part |= ended
-            self.send("message.part.tool-update", turnId=self.turn["id"], **call, **ended)
+            self.send("message.part.tool-update", turnId=self.turn["id"], **call | ended)
+            call |= ended
         return ended.get("result")
 
-    async def approved(self, call: dict[str, Any]) -> bool:
-        names = {"questionId": uuid4().hex, "turnId": self.turn["id"]}
-        question = {"kind": "approval", "text": "May it?", "options": ["approve", "deny"], **call}
-        part = {"type": "question", **names, **question}
-        self.turn["parts"].append(part)
-        self.send("question", **names, **question)
-        given = self.answers[names["questionId"]] = asyncio.get_running_loop().create_future()
-        try:
-            part["answer"] = answer = await given
-        except asyncio.CancelledError:
-            part["expired"] = True
-            self.send("question.expired", **names)
-            raise
-        finally:
-            del self.answers[names["questionId"]]
-        self.send("question.resolved", **names, answer=answer)
-        verdict = answer.get("approved") if isinstance(answer, dict) else answer
-        return verdict is True or verdict == "approve"
+    async def perform(self, call: Json) -> Json:
+        await asyncio.sleep(1)  # tools take their time, and the user may stop one
+        return {"status": "completed", "result": TOOLS[call["toolName"]](**call["args"])}
+
+    async def think(self, text: str) -> None:
+        """Stand in for the loop around a model: words of the prompt choose what happens."""
+        if numbers := re.search(r"(\d+)/(\d+)", text):
+            result = await self.call("divide", a=int(numbers[1]), b=int(numbers[2]))
+            self.text("That cannot be divided." if result is None else f"It is {result:g}.")
+        elif "story" in text:
+            for line in range(1, 41):
+                self.text(f"Line {line} of the story. ")
+                await asyncio.sleep(float(os.environ.get("STORY_PAUSE_S", "0.1")))
+        else:
+            self.text(f"You said: {text}")
 
 
-async def think(session: Session, text: str) -> None:
-    """Stand in for the loop around a model: words of the prompt choose what happens."""
-    if numbers := re.search(r"(\d+)/(\d+)", text):
-        result = await session.call("divide", a=int(numbers[1]), b=int(numbers[2]))
-        session.text("That cannot be divided." if result is None else f"It is {result:g}.")
-    elif "delete" in text:
-        session.text(await session.call("delete_file", path="notes.txt") or "It stays.")
-    elif "story" in text:
-        for line in range(1, 41):
-            session.text(f"Line {line} of the story. ")
-            await asyncio.sleep(STORY_PAUSE_S)
-    else:
-        session.text(f"You said: {text}")
+async def main(kind: type[Session]) -> None:
+    sessions: defaultdict[str, Session] = defaultdict(kind)
+    wanted = f"Bearer {os.environ['AGENT_TOKEN']}".encode()
 
+    def admit(socket: ServerConnection, request: Any) -> Any:
+        given = request.headers.get("authorization", "").encode()
+        return None if hmac.compare_digest(given, wanted) else socket.respond(401, "no\n")
 
-SESSIONS: defaultdict[str, Session] = defaultdict(Session)
-
-
-async def talk(socket: ServerConnection) -> None:
-    assert socket.request
-    session = SESSIONS[socket.request.path]
-    user = unquote(socket.request.headers.get("x-turnwire-user", ""))
-    session.join(socket)
-    try:
+    async def talk(socket: Any) -> None:
+        session = sessions[socket.request.path]
+        user = unquote(socket.request.headers.get("x-turnwire-user", ""))
+        session.join(socket)
         async for text in socket:
-            frame = json.loads(text)
-            if frame["type"] == "prompt":
-                session.prompt(frame, user)
-                await asyncio.sleep(0)  # its task begins before an abort of it is read
-            elif frame["type"] == "abort":
-                session.abort(frame)
-            elif frame["type"] == "answer":
-                given = session.answers.get(frame["questionId"])
-                if given is not None and not given.done():  # the first answer counts
-                    given.set_result(frame["answer"])
-    finally:
-        session.sockets.discard(socket)
+            session.receive(json.loads(text), user)
 
-
-def admit(socket: ServerConnection, request: Request) -> Response | None:
-    given = request.headers.get("authorization", "").encode()
-    return None if hmac.compare_digest(given, WANTED) else socket.respond(401, "no\n")
-
-
-async def main() -> None:
     port = int(os.environ.get("PORT", "8765"))
     async with serve(talk, "127.0.0.1", port, process_request=admit, max_size=2**25) as server:
         await server.serve_forever()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main(Session))

@@ -1,8 +1,9 @@
-"""The second agent of the docs before a real gateway: tools, stop, reload, history, approval."""
+"""The second agent of the docs, with and without approvals, before a real gateway."""
 
 import json
 import os
 import re
+import runpy
 import shlex
 import socket
 import subprocess
@@ -26,6 +27,11 @@ pytestmark = [pytest.mark.sockets, pytest.mark.timeout(90)]
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs/second-agent.md").read_text(encoding="utf-8")
 TOKEN: Final = "known-to-the-gateway-alone"
+EXAMPLES: Final = ROOT / "examples/agents"
+PLAIN: Final = "second_agent.py"
+ASKS: Final = "second_agent_asks.py"
+LINES: Final = {PLAIN: 130, ASKS: 56}
+"""At most so many: the page promises agents that one can read."""
 SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
 
 
@@ -34,13 +40,17 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.fixture(scope="module", params=[PLAIN, ASKS])
+def script(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
+def port(script: str) -> Iterator[int]:
     """That of an agent that is started."""
     port = free_port()
     environ = inherited() | {"AGENT_TOKEN": TOKEN, "PORT": str(port)}
-    script = ROOT / "examples/agents/second_agent.py"
-    with subprocess.Popen([sys.executable, script], env=environ) as process:
+    with subprocess.Popen([sys.executable, EXAMPLES / script], env=environ) as process:
         try:
             yield port
         finally:
@@ -53,6 +63,10 @@ async def url(port: int) -> AsyncIterator[str]:
     await until(lambda: listens(port))
     yield f"ws://127.0.0.1:{port}/{{session_id}}"
     await closed(port)
+
+
+def test_it_stays_short(script: str) -> None:
+    assert len((EXAMPLES / script).read_text(encoding="utf-8").splitlines()) <= LINES[script]
 
 
 async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
@@ -121,6 +135,18 @@ async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
     assert [entry["promptId"] for entry in init["session"]["messages"]] == ["p0", "p0"]
 
 
+async def test_an_abort_right_behind_its_prompt_ends_the_turn() -> None:
+    """The turn is canceled before its task has run for the first time."""
+    session = runpy.run_path(str(EXAMPLES / PLAIN))["Session"]()
+    names = {"promptId": "p0", "channelType": "web", "channelId": "default"}
+    session.receive({"type": "prompt", "content": "hello"} | names, "ann")
+    session.receive({"type": "abort"} | names, "ann")
+    await until(lambda: not session.turn)
+
+    _, turn = session.messages
+    assert turn["parts"] == [{"type": "finish", "reason": "canceled"}]
+
+
 async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
     channel = {"channelType": "web", "channelId": "default"}
@@ -136,6 +162,7 @@ async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
     assert kinds == ["init", "message.create", "message.part.text-delta", "message.finalize"]
 
 
+@pytest.mark.parametrize("script", [ASKS], indirect=True)
 @pytest.mark.parametrize(
     ("answer", "ends"),
     [
@@ -164,6 +191,23 @@ async def test_a_call_waits_for_its_user(url: str, answer: object, ends: str) ->
     assert states == ["open", "resolved"]
 
 
+async def test_the_first_of_two_answers_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both come before the call goes on."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    session = runpy.run_path(str(EXAMPLES / ASKS))["AskingSession"]()
+    names = {"promptId": "p0", "channelType": "web", "channelId": "default"}
+    session.receive({"type": "prompt", "content": "delete notes.txt"} | names, "ann")
+    await until(lambda: session.answers)
+    (question,) = session.answers
+    for answer in (True, False):
+        session.receive({"type": "answer", "questionId": question, "answer": answer}, "ann")
+    await until(lambda: not session.turn)
+
+    _, turn = session.messages
+    assert {"type": "text", "text": "notes.txt is gone."} in turn["parts"]
+
+
+@pytest.mark.parametrize("script", [ASKS], indirect=True)
 async def test_a_question_of_a_turn_that_is_stopped_expires(url: str) -> None:
     async with Gateway(url, given=SERVICE) as gateway:
         app = App(gateway, session="expired")
@@ -182,21 +226,23 @@ async def test_nobody_else_comes_in(url: str) -> None:
         assert chat.response.status_code == 503
 
 
-def test_it_passes_what_the_page_says(port: int) -> None:
+def test_it_passes_what_the_page_says(port: int, script: str) -> None:
     (command,) = [code for name, code in blocks(PAGE).items() if name == "conform"]
     environ = inherited() | {"TURNWIRE_AGENT_AUTH": "service", "TURNWIRE_AGENT_TOKEN": TOKEN}
+    (passed,) = re.findall(r"passes all (\d+) scenarios", PAGE)
+    ((option, passed_without),) = re.findall(r"without `(--[\w-]+)` it passes (\d+)", PAGE)
+    words = shlex.split(command.replace("8765", str(port)).replace("\\\n", " "))
+    if script == PLAIN:
+        passed = passed_without
+        place = words.index(option)
+        del words[place : place + 2]
     ran = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            *shlex.split(command.replace("8765", str(port)).replace("\\\n", " ")),
-        ],
+        [sys.executable, "-m", *words],
         env=environ | {"PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
         check=False,
     )
-    (passed,) = re.findall(r"it passes all (\d+) scenarios", PAGE)
     (left,) = re.findall(r"Not applicable are (.+?)\.", PAGE, re.DOTALL)
 
     assert f"\n{passed} passed, 0 failed, " in ran.stdout, ran.stdout + ran.stderr
