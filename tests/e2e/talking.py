@@ -18,11 +18,12 @@ from playwright.async_api import (
     expect,
 )
 
+from gateway.waiting import PATIENCE_S
 from turnwire_lab.agents.v2.journal import Run
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.stage import Stage
 
-WAIT_MS: Final = 15_000
+WAIT_MS: Final = 1_000 * PATIENCE_S
 SIZE: Final = {"width": 1000, "height": 800}
 """Too narrow for the wire view, which costs a third of the time."""
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}

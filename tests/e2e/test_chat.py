@@ -9,7 +9,6 @@ from e2e.conftest import NewTalk
 from e2e.talking import Talk
 from gateway.waiting import until
 
-WAIT_S = 15.0
 END_OF_STORY = "this is the end."
 
 
@@ -177,7 +176,7 @@ async def test_a_turn_that_fails_says_why_and_what_to_do(talk: Talk) -> None:
     await expect(talk.notice.get_by_role("button")).to_have_text(["Answer again", "Dismiss"])
     await expect(talk.page.locator("[data-live]")).to_have_text("The turn failed.")
     await talk.notice.get_by_role("button", name="Answer again").click()
-    await until(lambda: [run.reason for run in talk.runs] == ["error", "error"], WAIT_S)
+    await until(lambda: [run.reason for run in talk.runs] == ["error", "error"])
     await expect(talk.notice).to_contain_text("The agent was told to fail this turn.")
     await talk.ask("what is 1+2?")
     await expect(talk.answer).to_contain_text("1+2 is 3.")

@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from e2e.talking import Talk
+from gateway import waiting
 
 End = Literal["response", "requestfailed"]
 
@@ -61,10 +62,10 @@ async def test_its_turn_is_not_taken_for_over(talk: Talk, look_s: float, end: En
 async def test_it_goes_back_if_a_turn_runs(talk: Talk) -> None:
     other = await talk.tab()
     async with held_up(talk, there=False):
-        await talk.ask("what is 1+2?")
         await other.get_by_role("textbox", name="Message").fill("tell me a long story")
         await other.keyboard.press("Enter")
         await expect(other.locator("[data-role=assistant]")).to_contain_text("Chapter 1.")
+        await talk.ask("what is 1+2?")  # last: from here on the page's patience counts
 
     await expect(talk.answer).to_contain_text("Chapter 2.")
     box = talk.page.get_by_role("textbox", name="Message")
@@ -101,7 +102,7 @@ async def test_a_history_that_comes_late_does_not_undo_what_was_said_since(talk:
     await talk.leave()
     await talk.page.route("**/messages?**", late, times=1)
     await talk.come_back()
-    await asyncio.wait_for(asked.wait(), PATIENCE_S)
+    await asyncio.wait_for(asked.wait(), waiting.PATIENCE_S)
     await talk.ask("tell me a long story")
     await expect(talk.answer).to_contain_text("Chapter 1.")
     talk.page.on("request", lambda request: looks.append(request.url))

@@ -14,7 +14,6 @@ from turnwire_lab.agents.v2.files import picture
 from turnwire_lab.embed.site import SUGGESTIONS
 from turnwire_lab.page.serving import BUILT as PAGE_BUILT
 
-WAIT_S = 15.0
 ROOT = "document.querySelector('turnwire-widget').shadowRoot"
 END_OF_STORY = "this is the end."
 HOSTILE = """<style>
@@ -248,7 +247,7 @@ async def test_stop_stops_the_agent(visit: Visit) -> None:
     await visit.ask("tell me a long story")
     await expect(visit.answer).to_contain_text("Chapter 1.")
     await visit.panel.get_by_role("button", name="Stop").click()
-    await until(lambda: visit.runs[0].reason == "canceled", WAIT_S)
+    await until(lambda: visit.runs[0].reason == "canceled")
     await visit.until_idle()
     assert visit.runs[0].aborted
     assert END_OF_STORY not in await visit.answer.inner_text()

@@ -11,7 +11,6 @@ from e2e.visiting import LOOSE, Host, Visit
 from gateway.waiting import until
 from turnwire_lab.stage import Stage
 
-WAIT_S = 15.0
 END_OF_STORY = "this is the end."
 STORY_MS = 60_000
 """A busy machine takes more than 15 seconds for a story."""
@@ -20,7 +19,7 @@ NOBODY = "http://127.0.0.1:1"
 
 
 async def ran(visit: Visit, turns: int) -> None:
-    await until(lambda: len(visit.runs) == turns, WAIT_S)
+    await until(lambda: len(visit.runs) == turns)
 
 
 @pytest.mark.parametrize("why", ["no gateway", "no permission"])
@@ -35,7 +34,7 @@ async def test_who_cannot_reach_the_gateway_is_told_so(
         visit.expects("ERR_|Failed to load|blocked by CORS policy|TURNWIRE_CORS_ORIGINS")
         visit.page.on("request", lambda request: asked.append(request.url))
         await visit.launcher.click()
-        await until(lambda: len([each for each in asked if "/messages" in each]) > 2, WAIT_S)
+        await until(lambda: len([each for each in asked if "/messages" in each]) > 2)
         await expect(visit.notice).to_have_text(f"{UNREACHED} Retry")
 
         # Once, to whoever put it on the page.
@@ -66,7 +65,7 @@ async def test_a_turn_that_fails_says_what_to_do(visit: Visit) -> None:
     await expect(visit.notice).to_contain_text("The turn failed")
     await visit.notice.get_by_role("button", name="Try again").click()
     # What is drawn comes a little later, and may still be of the first.
-    await until(lambda: [run.reason for run in visit.runs] == ["error"] * 2, WAIT_S)
+    await until(lambda: [run.reason for run in visit.runs] == ["error"] * 2)
     await expect(visit.notice).to_contain_text("The turn failed")
     await visit.ask("what is 1+1?")
     await expect(visit.notice).to_be_empty()
@@ -140,7 +139,7 @@ async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
 
     await visit.page.route("**/api/**", refuse)
     await visit.ask("what is 1+1?")
-    await until(lambda: len(refused) > 2, WAIT_S)
+    await until(lambda: len(refused) > 2)
     # Nothing is promised of a turn that may never have begun.
     await expect(visit.notice).to_have_text(
         "No connection. It is not known yet whether your message was sent."
@@ -153,7 +152,7 @@ async def test_a_prompt_that_was_never_sent_is_not_lost(visit: Visit) -> None:
         refused.clear()
         await visit.page.route("**/chat", refuse, times=1)
         await (visit.ask(asked[0]) if await again.count() == 0 else again.click())
-        await until(lambda: refused, WAIT_S)
+        await until(lambda: refused)
         await expect(visit.notice).to_contain_text("Not sent")
         await expect(visit.prompts).to_have_text(asked)
         await again.click()

@@ -10,12 +10,13 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locato
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from gateway.waiting import PATIENCE_S
 from turnwire_lab.agents.v2.journal import Run
 from turnwire_lab.agents.v2.server import ReferenceAgent
 from turnwire_lab.embed.site import Site
 from turnwire_lab.stage import Stage
 
-WAIT_MS: Final = 15_000
+WAIT_MS: Final = 1_000 * PATIENCE_S
 SIZE: Final = {"width": 1000, "height": 760}
 LOOSE: Final = "default-src *; style-src 'unsafe-inline'; script-src 'self'"
 SEEN: Final = """
