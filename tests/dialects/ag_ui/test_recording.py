@@ -74,6 +74,20 @@ def test_redacted_it_replays_to_the_same_chunks_of_the_same_lengths(body: Path) 
     assert shape(redacted.body) == shape(whole.body)
 
 
+def test_redacted_decisions_about_calls_are_asked_about_the_same_calls() -> None:
+    lines = (GOLDEN / "decisions.jsonl").read_bytes().splitlines()
+    frames = [line for line in lines[: lines.index(b"#! close")] if not line.startswith(b"#")]
+    recording = recorded(frames, "p1")
+
+    whole = replay_turn(recording.lines(redactor=None), AG_UI)
+    redacted = replay_turn(recording.lines(redactor=redactor_of(AG_UI.schema)), AG_UI)
+
+    assert whole.body.count(b'"state":"open"') == 2
+    assert b"decision:1/2:i1" in redacted.body
+    assert shape(redacted.body) == shape(whole.body)
+    assert b"plan.txt" not in redacted.body
+
+
 def test_no_event_of_the_servers_is_drift() -> None:
     drift = Drift(AG_UI.schema)
 

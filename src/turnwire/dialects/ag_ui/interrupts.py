@@ -19,7 +19,8 @@ from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId
 from turnwire.core.events import Approval, Question
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
-from turnwire.dialects.ag_ui import date_time
+from turnwire.dialects.ag_ui import date_time, decisions
+from turnwire.dialects.ag_ui.decisions import Actions, Decisions
 
 ON_INTERRUPT: Final = "on_interrupt"
 APPROVAL_REQUEST: Final = "function_approval_request"
@@ -61,6 +62,8 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     """Whether an answer may have a reason beside the yes or the no."""
     is_of_graph: bool = False
     """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
+    actions: Actions | None = None
+    """The calls that it wants decisions about."""
 
 
 class Answered(Struct, frozen=True):
@@ -184,11 +187,14 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
     if name == ON_INTERRUPT:
         text = safe_json.string(value)
         shown = json_text.parsed(text) if text is not None else value
+        question_id = COMMAND + question_id
+        actions = decisions.actions_in(shown, question_id)
         return Interrupt(
-            question_id=COMMAND + question_id,
-            text=_text_in(shown),
+            question_id=question_id,
+            text=_text_in(shown) if actions is None else actions.text,
             fields=_present(value=shown),
             is_of_graph=True,
+            actions=actions,
         )
     request = lenient.field(_decode_request, value)
     if request is None:
@@ -246,18 +252,18 @@ def without_reason(answer: Raw) -> Raw | None:
 
 def resume_fields(answers: Iterable[Answered]) -> tuple[Raw | None, Raw]:
     """The fields `resume` and `forwardedProps` of the run that these answers begin."""
-    entries, forwarded = [], Raw(b"{}")
+    payloads: dict[str, Raw] = {}
+    decided = Decisions()
     for each in answers:
-        if each.question_id.startswith(COMMAND):
-            forwarded = Raw(b'{"command":{"resume":%b}}' % bytes(each.answer))
+        if each.is_approval and decided.take(each.question_id, each.answer):
             continue
-        entries.append(
-            {
-                "interruptId": each.question_id,
-                "status": "resolved",
-                "payload": _payload(each.answer, is_approval=each.is_approval),
-            }
-        )
+        payloads[each.question_id] = _payload(each.answer, is_approval=each.is_approval)
+    entries, forwarded = [], Raw(b"{}")
+    for interrupt_id, payload in (payloads | decided.payloads()).items():
+        if interrupt_id.startswith(COMMAND):
+            forwarded = Raw(b'{"command":{"resume":%b}}' % bytes(payload))
+            continue
+        entries.append({"interruptId": interrupt_id, "status": "resolved", "payload": payload})
     return (Raw(msgspec.json.encode(entries)) if entries else None), forwarded
 
 
@@ -271,13 +277,16 @@ def _payload(answer: Raw, *, is_approval: bool) -> Raw:
 def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
     metadata = lenient.field(_decode_metadata, found.metadata) or _Metadata()
     value = Raw() if metadata.langgraph is None else metadata.langgraph.raw
+    actions = decisions.actions_in(value, found.id)
+    text = _text_in(value) if actions is None else actions.text
     return Interrupt(
         question_id=found.id,
-        text=found.message or _text_in(value) or metadata.reason,
+        text=found.message or text or metadata.reason,
         reason=found.reason,
         # Of an invented call that only asks: the call that it asks about.
         call_id=metadata.adk.original_function_call.id or found.tool_call_id or None,
         is_of_graph=metadata.langgraph is not None,
+        actions=actions,
         asks_yes_or_no=_asks_yes_or_no(found),
         takes_reason=_takes_reason(found.response_schema),
         fields=_present(

@@ -38,12 +38,15 @@ _READ: Final = frozenset(
         "RAW.event": "event data.output.tool_calls.id data.output.tool_calls.args"
         " data.output.tool_call_id data.output.status",
         "STATE_SNAPSHOT.snapshot": "messages.tool_calls.id messages.tool_calls.args"
-        " messages.tool_call_id messages.status",
+        " messages.tool_call_id messages.status messages.content messages.type",
         "STATE_DELTA.delta": "op path from value",
         "ACTIVITY_DELTA.patch": "op path from value",
         "MESSAGES_SNAPSHOT.messages.content": "type text source.type source.value source.mimeType",
         "RUN_FINISHED.outcome.interrupts.metadata": (
             "langgraph.raw reason adk.originalFunctionCall.id"
+            " langgraph.raw.action_requests.name langgraph.raw.action_requests.args"
+            " langgraph.raw.action_requests.description langgraph.raw.review_configs.action_name"
+            " langgraph.raw.review_configs.allowed_decisions"
         ),
     }.items()
     for name in names(fields)
@@ -64,7 +67,7 @@ SCHEMA: Final = WireSchema(
     },
     inside={},
     types={},
-    kept=names("type toolCallName subtype outcome name op event"),
+    kept=names("type toolCallName subtype outcome name op event action_name allowed_decisions"),
     ids=names("tool_call_id"),
     hidden=_HIDDEN,
     read=_READ,

@@ -26,7 +26,7 @@ from turnwire.core.events import (
 from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.thread_id import thread_id
-from turnwire.dialects.ag_ui import binding, commands, frames, interrupts
+from turnwire.dialects.ag_ui import asking, binding, commands, frames, interrupts
 from turnwire.dialects.ag_ui.content import snapshots
 from turnwire.dialects.ag_ui.content.progress import Progress
 from turnwire.dialects.ag_ui.content.results import HELD_S
@@ -334,6 +334,7 @@ class TurnProtocol(StopsAtOnce):
     def _ask(self, asked: Sequence[Interrupt], new: Sequence[Event]) -> Decoded:
         """Our run ended with questions. The next one begins when all of them have an answer."""
         progress, calls = self._progress, self._progress.calls
+        asked = asking.questions_of(asked, calls)
         if not progress.has_worked and all(each.is_of_graph for each in asked):
             if not self._asks_again:
                 texts = (each.text[:_QUESTION_SHOWN_MAX] for each in asked if each.text)

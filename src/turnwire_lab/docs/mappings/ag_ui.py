@@ -44,6 +44,22 @@ _SNAPSHOT: Final = _event(
 _STATE: Final = _event("STATE_SNAPSHOT", snapshot={"a": 1})
 _APPROVE: Final = {"id": "i1", "reason": "tool_call", "toolCallId": "c1", "message": "Go?"}
 _CALLED: Final = [_START, _CALL, _ARGS, _CALL_END]
+_DECIDE: Final = {
+    "id": "i1",
+    "metadata": {
+        "langgraph": {
+            "raw": {
+                "action_requests": [{"name": "bash", "args": {"n": 1}}],
+                "review_configs": [
+                    {"action_name": "bash", "allowed_decisions": ["approve", "reject"]}
+                ],
+            }
+        }
+    },
+}
+"""As LangChain's middleware asks."""
+_YES_OR_NO: Final = "… that asks a yes or a no about a call"
+_DECISIONS: Final = "… that wants decisions about calls (LangChain), each call"
 
 
 def _end(**fields: Any) -> Frame:
@@ -99,7 +115,8 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("… while a call has no result", _CALLED, _end()),
     ("… `cancelled`", _CALLED, _end(outcome={"type": "cancelled"})),
     ("… with an interrupt", [_START, _TEXT], _ASKED),
-    ("… that asks a yes or a no about a call", _CALLED, _interrupt(_APPROVE)),
+    (_YES_OR_NO, _CALLED, _interrupt(_APPROVE)),
+    (_DECISIONS, _CALLED, _interrupt(_DECIDE)),
     ("… that cannot be read", [_START, _TEXT], _interrupt({"message": "Where to?"})),
     ("`RUN_ERROR`", [_START, _TEXT], _event("RUN_ERROR", message="no model")),
     ("the end of the body without either", [_START, _TEXT], None),
@@ -116,7 +133,7 @@ def rows() -> Iterator[tuple[str, str]]:
     """Events of the agent, and the types of the chunks that they become."""
     for label, before, frame in _ROWS:
         yield label, _worth(before, frame)
-        if frame is not None and label.startswith("… that asks a yes"):
+        if frame is not None and label in {_YES_OR_NO, _DECISIONS}:
             yield "… in the profiles `6` and `7`", _worth(before, frame, approvals=_REQUESTS)
     for label, frame in (
         ("`STATE_SNAPSHOT`, `STATE_DELTA`", _STATE),

@@ -9,14 +9,15 @@ An agent may leave out START or END, or send END when the tool is done, together
 The methods of `Calls` return the events of a call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
+from turnwire.core.approvals import subject
 from turnwire.core.bounds import keep
-from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
+from turnwire.core.events import Approval, Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import json_text
 
 OPEN_MAX: Final = 256
@@ -64,12 +65,15 @@ class Calls:
         self._open: dict[str, _Call] = {}
         self._done: dict[str, _Done] = {}
         """Calls that have an outcome."""
+        self._waited: dict[str, None] = {}
+        """Calls that were open when this run began."""
         self._run = 0
         self._input_chars = 0
 
     def next_run(self) -> None:
         """Another run of the same message begins. It may repeat calls of the runs before it."""
         self._run += 1
+        self._waited = dict.fromkeys(self._open)
 
     @property
     def waits_for_input(self) -> bool:
@@ -89,13 +93,37 @@ class Calls:
     def has_open(self) -> bool:
         return bool(self._open)
 
+    @property
+    def has_waited(self) -> bool:
+        """Whether a call is open that waited for its user when this run began."""
+        return not self._open.keys().isdisjoint(self._waited)
+
+    def has_waited_for(self, call_id: str) -> bool:
+        return call_id in self._waited and call_id in self._open
+
     def is_done(self, call_id: str) -> bool:
         return call_id in self._done and call_id not in self._open
 
     def described(self, call_id: str) -> tuple[str, Raw] | None:
         """The name and the input of an open call."""
         call = self._open.get(call_id)
-        return None if call is None else (call.name, call.input or _whole(call.pieces) or _EMPTY)
+        return None if call is None else (call.name, _input_of(call))
+
+    def find(self, wanted: Iterable[tuple[str, Raw]]) -> list[str] | None:
+        """The ids of open calls with these names and inputs, each once; None if one is not there.
+
+        Of calls that are the same, the first one comes first.
+        """
+        ids: dict[bytes, list[str]] = {}
+        for call_id, call in reversed(self._open.items()):
+            ids.setdefault(_digest(call.name, _input_of(call)), []).append(call_id)
+        found: list[str] = []
+        for name, whole in wanted:
+            same = ids.get(_digest(name, whole))
+            if not same:
+                return None
+            found.append(same.pop())
+        return found
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
@@ -196,6 +224,15 @@ class Calls:
         """Whether a call of this id was done in an earlier run: its START is a repetition."""
         done = self._done.get(call_id)
         return done is not None and done.run < self._run
+
+
+def _input_of(call: _Call) -> Raw:
+    return call.input or _whole(call.pieces) or _EMPTY
+
+
+def _digest(name: str, whole: Raw) -> bytes:
+    """Equal for calls of one tool whose inputs are the same JSON."""
+    return subject("", Approval("", name, whole))
 
 
 def _whole(pieces: list[str]) -> Raw | None:

@@ -192,11 +192,13 @@ class Progress:
             case frames.MessagesSnapshot(messages=messages):
                 return [*self._messages(snapshots.read(messages)), *self.release()]
             case frames.StateSnapshot(snapshot=snapshot):
-                waits = self._held or self.calls.waits_for_input
+                calls = self.calls
+                waits = self._held or calls.waits_for_input or calls.has_waited
                 found = snapshots.in_state(snapshot) if waits else snapshots.NOTHING
                 return [
                     *self._take_graph(found),
                     *self.release(),
+                    *self._take_denied(found),
                     *self._show_state(frame, size),
                 ]
             case frames.StateDelta() | frames.ActivitySnapshot() | frames.ActivityDelta():
@@ -268,13 +270,31 @@ class Progress:
             if is_failure:
                 self._held.has_failed(call_id)
             return new
+        return [*new, *self._outcome(call_id, found)]
+
+    def _outcome(self, call_id: str, found: snapshots.ToolOutcome) -> list[Event]:
+        """Tell the outcome of an open call that no event of its own told."""
         self._reasoning.new_round()
         outcome = results.outcome_of(found.content, self._frame_stats)
-        new += _outcome_events(
+        is_failure = found.error is not None
+        self.transcript.result(call_id, found.message_id, found.content)
+        return _outcome_events(
             self.calls, call_id, outcome, is_failure=is_failure, error=found.error
         )
-        self.transcript.result(call_id, found.message_id, found.content)
-        return new
+
+    def _take_denied(self, found: snapshots.InGraph) -> list[Event]:
+        """Tell the failures of calls that waited for their user.
+
+        A graph that does not run a call that was denied has no event for its outcome.
+        """
+        return [
+            event
+            for call_id, content in found.failed.items()
+            if self.calls.has_waited_for(call_id)
+            for event in self._outcome(
+                call_id, snapshots.ToolOutcome(f"{call_id}:result", content, "")
+            )
+        ]
 
     def _count_late(self, call_id: str, call: snapshots.CallInTurn) -> None:
         """Count what the client was not told of a call before its outcome, and not any more."""

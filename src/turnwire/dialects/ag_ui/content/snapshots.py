@@ -5,7 +5,7 @@ was streamed. So of a snapshot nothing counts but what a call of this run still 
 before the last one of the user belong to earlier turns, whose calls may have the same ids.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Final
 
 import msgspec
@@ -23,6 +23,9 @@ CENSUS_DEPTH: Final = 6
 _MODEL_ANSWERED: Final = "on_chat_model_end"
 _TOOL_ENDED: Final = "on_tool_end"
 _MARKERS: Final = (b"on_chat_model_end", b"on_tool_end")
+
+_USER: Final = "human"
+"""The type of a user's message in the state of a graph."""
 
 _FAILED: Final = "error"
 """The status of a tool that failed, in a graph. An adapter has nothing else to say as the error."""
@@ -70,6 +73,8 @@ class _Message(Struct, frozen=True, rename="camel"):
 class _StateMessage(Struct, frozen=True):
     """A message in the state of an agent that is a graph."""
 
+    type: Raw = Raw()
+    content: Raw = Raw()
     tool_calls: Raw = Raw()
     tool_call_id: Raw = Raw()
     status: Raw = Raw()
@@ -104,11 +109,11 @@ class InGraph(Struct, frozen=True):
     """What a graph tells of its calls beside the events of the wire."""
 
     inputs: Mapping[str, Raw]
-    failed: Collection[str]
-    """The calls whose results are failures, though the wire does not say so."""
+    failed: Mapping[str, Raw]
+    """The calls whose results are failures, though the wire does not say so, and these results."""
 
 
-NOTHING: Final = InGraph({}, ())
+NOTHING: Final = InGraph({}, {})
 
 
 class Snapshot(Struct, frozen=True):
@@ -179,11 +184,13 @@ def prepare(frame: bytes) -> Iterator[None]:
 
 def _in_messages(messages: Iterable[_StateMessage]) -> InGraph:
     inputs: dict[str, Raw] = {}
-    failed: set[str] = set()
+    failed: dict[str, Raw] = {}
     for message in messages:
+        if safe_json.string(message.type) == _USER:
+            failed.clear()
         inputs |= {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
         if safe_json.string(message.status) == _FAILED:
-            failed.add(safe_json.short_string(message.tool_call_id) or "")
+            failed[safe_json.short_string(message.tool_call_id) or ""] = message.content
     return InGraph(inputs, failed)
 
 

@@ -1,0 +1,200 @@
+"""Decisions: how LangChain's `HumanInTheLoopMiddleware` asks whether calls may run.
+
+One interrupt of it is about all calls that wait, and takes a list with one decision for each, in
+the order of its `action_requests`. In its mode `per_call` an interrupt is about one call, and takes
+one decision. An agent that gets another answer cannot go on, and its chat is lost. So no other
+answer is sent, and a call that has no yes is rejected.
+
+The id of a question says which decisions its answer is. So an answer can be sent although nobody
+kept the question:
+
+    decision:0/2:i1    the first of the two decisions that the interrupt `i1` wants
+    decision:all/2:i1  both of them, by one answer
+    decision:alone:i1  the decision that the interrupt `i1` wants
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from turnwire.core import safe_json
+from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, SomeId
+from turnwire.core.wire import lenient
+
+APPROVE: Final = "approve"
+REJECT: Final = "reject"
+OPTIONS: Final = Raw(b'["approve","deny"]')
+"""What is offered where one answer is about several calls, or about a call that is not known."""
+
+INPUT_SHOWN_MAX: Final = 1_000
+"""Most characters of an input in the text of a question."""
+
+_PREFIX: Final = "decision:"
+_PREFIX_MAX: Final = len("decision:all/64:")
+_ASKED: Final = re.compile(r"decision:(?:(all|[0-9]{1,2})/([0-9]{1,2})|alone):(.+)", re.DOTALL)
+_ALL: Final = "all"
+_YES: Final = frozenset({b"true", b'"approve"'})
+
+
+class Action(Struct, frozen=True):
+    """A call that waits for a decision."""
+
+    name: str
+    input: Raw
+    text: str
+    """What its user is asked."""
+
+
+class Actions(Struct, frozen=True):
+    """What one interrupt is about."""
+
+    calls: Sequence[Action]
+    call_id: str | None = None
+    """The call of an interrupt that is about one call, and names it."""
+    is_list: bool = True
+    """Whether the agent wants a list of decisions."""
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(each.text for each in self.calls)
+
+    def question_id(self, interrupt_id: str, place: int | None = None) -> str:
+        """The id of the question about the call at this place; None: about all of them."""
+        if not self.is_list:
+            return f"{_PREFIX}alone:{interrupt_id}"
+        which = _ALL if place is None else place
+        return f"{_PREFIX}{which}/{len(self.calls)}:{interrupt_id}"
+
+
+class Decisions:
+    """The answers to interrupts of this kind, as the agent wants them."""
+
+    def __init__(self) -> None:
+        self._whole: dict[str, Raw] = {}
+        self._lists: dict[str, list[_Decision]] = {}
+
+    def take(self, question_id: str, answer: Raw) -> bool:
+        """Take an answer, if the id of its question is one of these."""
+        asked = _ASKED.fullmatch(question_id)
+        if asked is None:
+            return False
+        place, count, interrupt_id = asked.groups()
+        if place is None:
+            self._whole[interrupt_id] = _encoded(_decision(answer))
+        elif place == _ALL:
+            self._whole[interrupt_id] = _for_all(answer, int(count))
+        else:
+            decided = self._lists.setdefault(interrupt_id, [_Decision(REJECT)] * int(count))
+            if int(place) < len(decided):
+                decided[int(place)] = _decision(answer)
+        return True
+
+    def payloads(self) -> dict[str, Raw]:
+        """What to send, by the id of the interrupt."""
+        lists = {each: _encoded(_Decided(decided)) for each, decided in self._lists.items()}
+        return self._whole | lists
+
+
+class _Decision(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One decision that runs no other call than the one that was shown: an edit is none."""
+
+    type: Literal["approve", "reject", "respond"]
+    message: HandedOn | None = None
+
+
+class _Decided(Struct, frozen=True, forbid_unknown_fields=True):
+    decisions: Annotated[list[_Decision], Meta(max_length=OPEN_QUESTIONS_MAX)]
+
+
+class _Verdict(Struct, frozen=True):
+    approved: bool = False
+    reason: HandedOn | None = None
+
+
+class _Request(Struct, frozen=True):
+    name: HandedOn
+    args: Raw = Raw(b"{}")
+    description: Raw = Raw()
+
+
+class _Config(Struct, frozen=True):
+    action_name: HandedOn
+    allowed_decisions: Annotated[list[HandedOn], FEW]
+
+
+_Requests = Annotated[list[_Request], Meta(min_length=1, max_length=OPEN_QUESTIONS_MAX)]
+
+
+class _Batch(Struct, frozen=True):
+    action_requests: _Requests
+    review_configs: Annotated[list[_Config], Meta(max_length=OPEN_QUESTIONS_MAX)]
+
+
+class _Single(Struct, frozen=True):
+    type: Literal["tool_approval"]
+    name: HandedOn
+    args: Raw = Raw(b"{}")
+    description: Raw = Raw()
+    tool_call_id: SomeId = ""
+
+
+_decode_batch = msgspec.json.Decoder(_Batch).decode
+_decode_single = msgspec.json.Decoder(_Single).decode
+_decode_decided = msgspec.json.Decoder(_Decided).decode
+_decode_verdict = msgspec.json.Decoder(_Verdict).decode
+
+
+def actions_in(value: Raw, interrupt_id: str) -> Actions | None:
+    """What an interrupt of this value asks; None if a yes and a no are no answers to it."""
+    if len(interrupt_id) > ID_MAX - _PREFIX_MAX:
+        return None
+    batch = lenient.field(_decode_batch, value)
+    if batch is not None:
+        is_yes_or_no = _take_yes_and_no(batch.action_requests, batch.review_configs)
+        return Actions([_action(each) for each in batch.action_requests]) if is_yes_or_no else None
+    # What such an interrupt allows is not on the wire; it can be answered again after a refusal.
+    single = lenient.field(_decode_single, value)
+    if single is None:
+        return None
+    return Actions([_action(single)], call_id=single.tool_call_id or None, is_list=False)
+
+
+def _take_yes_and_no(requests: Iterable[_Request], configs: Iterable[_Config]) -> bool:
+    """Whether each of these calls may be approved, and may be rejected."""
+    allowed: dict[str, set[str]] = {}
+    for each in configs:
+        decisions = set(each.allowed_decisions)
+        allowed[each.action_name] = allowed.get(each.action_name, decisions) & decisions
+    return all({APPROVE, REJECT} <= allowed.get(each.name, set()) for each in requests)
+
+
+def _action(request: _Request | _Single) -> Action:
+    description = safe_json.string(request.description)
+    if description:
+        return Action(request.name, request.args, description)
+    shown = bytes(request.args).decode(errors="replace")
+    if len(shown) > INPUT_SHOWN_MAX:
+        shown = f"{shown[:INPUT_SHOWN_MAX]}…"
+    return Action(request.name, request.args, f"{request.name} {shown}")
+
+
+def _decision(answer: Raw) -> _Decision:
+    verdict = lenient.field(_decode_verdict, answer) or _Verdict()
+    if bytes(answer) in _YES or verdict.approved:
+        return _Decision(APPROVE)
+    return _Decision(REJECT, verdict.reason or None)
+
+
+def _for_all(answer: Raw, count: int) -> Raw:
+    """One answer about several calls: the decisions as they are given, else one for all calls."""
+    given = lenient.field(_decode_decided, answer)
+    if given is not None and len(given.decisions) == count:
+        return answer
+    return _encoded(_Decided([_decision(answer)] * count))
+
+
+def _encoded(value: Struct) -> Raw:
+    return Raw(msgspec.json.encode(value))

@@ -1,0 +1,373 @@
+"""Interrupts that want decisions about calls: what the client is asked, and what the agent gets."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from support import ag_ui_frames as f
+from support.ag_ui_turn import Played
+from support.continued import REQUESTS
+from turnwire.core.bounds import ID_MAX, OPEN_QUESTIONS_MAX
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.ui_stream.output import StreamOptions
+from turnwire.dialects.ag_ui.decisions import INPUT_SHOWN_MAX, Decisions, actions_in
+from turnwire.dialects.ag_ui.interrupts import COMMAND
+from turnwire.dialects.ag_ui.turn import NOT_TAKEN
+
+YES, NO = {"type": "approve"}, {"type": "reject"}
+A, B = {"path": "a"}, {"path": "b"}
+CALL_A = f.whole_call("c1", "delete", '{"path":"a"}')
+CALL_B = f.whole_call("c2", "delete", '{"path":"b"}')
+BOTH = ["approve", "edit", "reject", "respond"]
+
+
+def raw(value: Any) -> Raw:
+    return Raw(json.dumps(value).encode())
+
+
+def request(name: str = "delete", **more: Any) -> Any:
+    return {"name": name, "args": A, "description": f"May {name} run?", **more}
+
+
+def config(name: str = "delete", *allowed: str) -> Any:
+    return {"action_name": name, "allowed_decisions": [*(allowed or BOTH)]}
+
+
+def value(*requests: Any, configs: Any = None) -> Any:
+    found = [config(each["name"]) for each in requests] if configs is None else configs
+    return {"action_requests": [*requests], "review_configs": found}
+
+
+def outcome(value: Any, interrupt_id: str = "i1", **more: Any) -> Any:
+    """The interrupt of an outcome, as the adapter of LangGraph sends it."""
+    metadata = {"langgraph": {"raw": value, "ns": None}}
+    return {"id": interrupt_id, "reason": "langgraph:interrupt", "metadata": metadata, **more}
+
+
+def asked(played: Played) -> list[Any]:
+    return [
+        chunk["data"]
+        for chunk in played.chunks
+        if chunk["type"] == "data-question" and chunk["data"]["state"] == "open"
+    ]
+
+
+def resumed(played: Played) -> Any:
+    """What the next run begins with, by interrupt."""
+    return {each["interruptId"]: each["payload"] for each in played.requests[-1]["resume"]}
+
+
+TWO = value(request(), request(args=B, description="And b?"))
+
+
+def test_each_call_is_a_question_and_all_decisions_begin_the_next_run() -> None:
+    played = Played(f.started(), *CALL_A, *CALL_B, f.interrupted(outcome(TWO))).leave()
+    first, second = asked(played)
+
+    assert [first["kind"], first["callId"], first["args"]] == ["approval", "c1", A]
+    assert [first["text"], second["text"]] == ["May delete run?", "And b?"]
+    assert (second["callId"], "value" in first, "options" in first) == ("c2", False, False)
+    played.reply(second["questionId"], {"approved": False, "reason": "Keep it"})
+    assert len(played.requests) == 1
+    played.reply(first["questionId"], answer=True).open_again()
+    assert resumed(played) == {"i1": {"decisions": [YES, NO | {"message": "Keep it"}]}}
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), f.result("gone"), f.text("Done."), f.finished(run))
+    assert played.turn.outcome is Outcome.COMPLETED
+
+
+def test_the_older_spelling_is_answered_by_a_command() -> None:
+    told = f.custom("on_interrupt", json.dumps(TWO))
+    played = Played(f.started(), *CALL_A, *CALL_B, told, f.finished()).leave()
+    for each in asked(played):
+        played.reply(each["questionId"], answer=True)
+
+    assert played.requests[-1]["forwardedProps"] == {
+        "command": {"resume": {"decisions": [YES, YES]}}
+    }
+    assert "resume" not in played.requests[-1]
+
+
+def test_an_approval_is_requested_at_the_card_of_each_call() -> None:
+    options = StreamOptions(approvals=REQUESTS)
+    played = Played(
+        *(f.started(), *CALL_A, *CALL_B, f.interrupted(outcome(TWO))),
+        native=True,
+        options_of_stream=options,
+    )
+
+    assert list(played.client.approvals.values()) == ["c1", "c2"]
+    assert played.turn.outcome is Outcome.ASKED
+
+
+@pytest.mark.parametrize(
+    ("calls", "about"),
+    [
+        ([], None),
+        (CALL_A, None),
+        ([*CALL_A, *f.whole_call("c2", "delete", '{"path":"c"}')], None),
+        ([*CALL_A, *f.whole_call("c2", "remove", '{"path":"b"}')], None),
+        ([*CALL_B, *CALL_A], ["c1", "c2"]),
+    ],
+)
+def test_a_call_that_the_turn_does_not_have_makes_one_question_of_all(
+    calls: list[bytes], about: Any
+) -> None:
+    told = (f.started(), f.text("a"), *calls, f.interrupted(outcome(TWO)))
+    questions = asked(Played(*told).leave())
+
+    if about:
+        assert [each["callId"] for each in questions] == about
+        return
+    (question,) = questions
+    assert (question["kind"], question["options"]) == ("approval", ["approve", "deny"])
+    assert question["text"] == "May delete run?\n\nAnd b?"
+    assert question["value"] == TWO
+
+
+def test_calls_that_are_the_same_are_asked_about_in_their_order() -> None:
+    twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
+    told = (f.started(), *twice, f.interrupted(outcome(value(request(), request()))))
+
+    assert [each["callId"] for each in asked(Played(*told))] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "decisions"),
+    [
+        (True, [YES, YES]),
+        ("approve", [YES, YES]),
+        ({"approved": True, "reason": "fine"}, [YES, YES]),
+        (False, [NO, NO]),
+        ("deny", [NO, NO]),
+        ({"approved": False, "reason": "Keep it"}, [NO | {"message": "Keep it"}] * 2),
+        ({"approved": False, "reason": ""}, [NO, NO]),
+        ("what?", [NO, NO]),
+        ({"decisions": [NO | {"message": "x"}, YES]}, [NO | {"message": "x"}, YES]),
+        ({"decisions": [{"type": "respond", "message": "x"}, YES]}, None),
+        ({"decisions": [YES]}, [NO, NO]),
+        ({"decisions": [YES, {"type": "edit", "edited_action": request()}]}, [NO, NO]),
+        ({"decisions": [YES, {"type": "edit"}]}, [NO, NO]),
+        ({"decisions": [YES, YES], "more": 1}, [NO, NO]),
+    ],
+)
+def test_one_answer_about_several_calls_decides_about_each(answer: Any, decisions: Any) -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted(outcome(TWO))).leave()
+    (question,) = asked(played)
+
+    played.reply(question["questionId"], answer)
+
+    expected = answer if decisions is None else {"decisions": decisions}
+    assert resumed(played) == {"i1": expected}
+
+
+def test_a_prompt_that_the_graph_swallowed_asks_again() -> None:
+    (question,) = asked(Played(f.started(), f.interrupted(outcome(TWO))))
+
+    assert question["text"] == f"{NOT_TAKEN}: May delete run?\n\nAnd b?"
+
+
+SINGLE = {"type": "tool_approval", "tool_call_id": "c1", **request()}
+
+
+@pytest.mark.parametrize("spelling", ["outcome", "event"])
+@pytest.mark.parametrize("has_call", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [(True, YES), ({"approved": False, "reason": "no"}, NO | {"message": "no"})],
+)
+def test_an_interrupt_about_one_call_gets_one_decision(
+    spelling: str, answer: Any, decision: Any, *, has_call: bool
+) -> None:
+    told = (
+        [f.interrupted(outcome(SINGLE, toolCallId="c1"))]
+        if spelling == "outcome"
+        else [f.custom("on_interrupt", json.dumps(SINGLE)), f.finished()]
+    )
+    calls = CALL_A if has_call else [f.text("a")]
+    played = Played(f.started(), *calls, *told).leave()
+    (question,) = asked(played)
+    played.reply(question["questionId"], answer)
+
+    assert question["text"] == "May delete run?"
+    assert (question.get("callId"), "options" in question) == (
+        ("c1", False) if has_call else (None, True)
+    )
+    if spelling == "outcome":
+        assert resumed(played) == {"i1": decision}
+    else:
+        assert played.requests[-1]["forwardedProps"]["command"]["resume"] == decision
+
+
+def test_one_about_a_call_without_an_id_finds_it_by_its_input() -> None:
+    told = outcome({"type": "tool_approval", **request()})
+    (question,) = asked(Played(f.started(), *CALL_A, f.interrupted(told)))
+
+    assert question["callId"] == "c1"
+
+
+def test_several_interrupts_get_their_own_decisions() -> None:
+    told = f.interrupted(
+        outcome(value(request())), outcome(value(request(args=B)), "i2"), {"id": "i3"}
+    )
+    played = Played(f.started(), *CALL_A, *CALL_B, told).leave()
+    first, second, third = asked(played)
+    played.reply(first["questionId"], answer=True).reply(second["questionId"], answer=False)
+    played.reply(third["questionId"], {"any": 1})
+
+    assert resumed(played) == {
+        "i1": {"decisions": [YES]},
+        "i2": {"decisions": [NO]},
+        "i3": {"any": 1},
+    }
+
+
+MANY = value(*([request()] * OPEN_QUESTIONS_MAX))
+
+
+def test_more_questions_than_may_be_open_are_one_for_each_interrupt() -> None:
+    told = (f.started(), *CALL_A, f.interrupted(outcome(MANY), outcome(value(request()), "i2")))
+    first, second = asked(Played(*told))
+
+    assert [first["options"], second["options"]] == [["approve", "deny"]] * 2
+
+
+def test_then_one_about_a_call_names_no_call() -> None:
+    (_, question) = asked(
+        Played(
+            f.started(),
+            *CALL_A,
+            f.interrupted(outcome(MANY), outcome(SINGLE, "i2", toolCallId="c1")),
+        )
+    )
+
+    assert "callId" not in question
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "approve?",
+        [],
+        {"action_requests": 7, "review_configs": []},
+        value(),
+        value(request(), configs=[]),
+        value(request(), configs=[config("another")]),
+        value(request(), configs=[config("delete", "approve")]),
+        value(request(), configs=[config("delete", "reject", "edit")]),
+        value(request(), configs=[config(), config("delete", "approve")]),
+        value(request(), configs=[{"action_name": "delete"}]),
+        value(request(), configs=[config("delete", *(["approve"] * 1_001))]),
+        value(request(), configs=[config()] * (OPEN_QUESTIONS_MAX + 1)),
+        value(*([request()] * (OPEN_QUESTIONS_MAX + 1)), configs=[config()]),
+        value({"name": 7}),
+        {"type": "tool_approval"},
+        {"type": "another", **request()},
+        {**SINGLE, "tool_call_id": "c" * (ID_MAX + 1)},
+    ],
+)
+def test_any_other_value_is_a_question_whose_answer_is_sent_as_it_is(value: Any) -> None:
+    played = Played(f.started(), *CALL_A, f.interrupted(outcome(value))).leave()
+    played.reply("i1", {"decisions": [{"type": "edit"}]})
+
+    assert actions_in(raw(value), "i1") is None
+    assert "kind" not in asked(played)[0]
+    assert resumed(played) == {"i1": {"decisions": [{"type": "edit"}]}}
+
+
+def test_a_question_whose_id_looks_like_these_gets_its_answer_as_it_is() -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted({"id": "decision:0/1:i1"})).leave()
+
+    assert resumed(played.reply("decision:0/1:i1", "Rome")) == {"decision:0/1:i1": "Rome"}
+
+
+def test_an_id_that_leaves_no_room_is_that_of_a_question() -> None:
+    assert actions_in(raw(TWO), "i" * (ID_MAX - 20)) is not None
+    assert actions_in(raw(TWO), "i" * (ID_MAX - 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (request(), "May delete run?"),
+        (request(description=""), 'delete {"path": "a"}'),
+        (request(description=7), 'delete {"path": "a"}'),
+        ({"name": "delete"}, "delete {}"),
+        (request(args="x" * 2_000, description=None), f'delete "{"x" * (INPUT_SHOWN_MAX - 1)}…'),
+    ],
+)
+def test_the_text_is_the_description_or_the_name_and_the_input(action: Any, text: str) -> None:
+    found = actions_in(raw(value(action)), "i1")
+
+    assert found is not None
+    assert found.text == text
+
+
+def payloads(*answers: tuple[str, Any]) -> Any:
+    decided = Decisions()
+    taken = [decided.take(question_id, raw(answer)) for question_id, answer in answers]
+    return taken, {each: json.loads(bytes(sent)) for each, sent in decided.payloads().items()}
+
+
+def test_a_call_without_an_answer_is_rejected() -> None:
+    assert payloads(("decision:1/3:i1", True)) == ([True], {"i1": {"decisions": [NO, YES, NO]}})
+
+
+@pytest.mark.parametrize(
+    ("question_id", "sent"),
+    [
+        ("decision:7/2:i1", {"i1": {"decisions": [NO, NO]}}),
+        ("decision:0/1:decision:0/1:i1", {"decision:0/1:i1": {"decisions": [YES]}}),
+        (f"decision:all/1:{COMMAND}p:0", {f"{COMMAND}p:0": {"decisions": [YES]}}),
+        ("decision:alone:i\n1", {"i\n1": YES}),
+    ],
+)
+def test_the_id_of_a_question_says_what_its_answer_decides(question_id: str, sent: Any) -> None:
+    assert payloads((question_id, True)) == ([True], sent)
+
+
+@pytest.mark.parametrize(
+    "question_id", ["i1", "decision:", "decision:0/1:", "decision:100/1:i", "decision:x/1:i"]
+)
+def test_any_other_id_is_none_of_these(question_id: str) -> None:
+    assert payloads((question_id, True)) == ([False], {})
+
+
+DENIED = {"type": "tool", "tool_call_id": "c1", "status": "error", "content": "Keep it"}
+
+
+def state(*messages: Any) -> bytes:
+    return f.event("STATE_SNAPSHOT", snapshot={"messages": [*messages]})
+
+
+def denied(*told: bytes) -> Played:
+    played = Played(f.started(), *CALL_A, f.interrupted(outcome(value(request())))).leave()
+    (question,) = asked(played)
+    played.reply(question["questionId"], answer=False).open_again()
+    run = played.requests[-1]["runId"]
+    return played.tell(f.started(run), *told, f.text("Kept."), f.finished(run))
+
+
+def test_a_denied_call_has_its_outcome_before_what_the_model_says() -> None:
+    """The graph does not run it, so no event tells its result."""
+    played = denied(state({"type": "human"}, DENIED))
+
+    assert played.of_call()[-1]["errorText"] == "Keep it"
+    assert played.kinds.index("tool-output-error") < played.kinds.index("text-delta")
+    played.client.close()
+
+
+def test_a_failure_of_an_earlier_turn_is_not_that_of_a_denied_call() -> None:
+    played = denied(state(DENIED, {"type": "human"}))
+
+    assert played.of_call()[-1]["errorText"] == "No result"
+
+
+def test_a_failed_call_of_this_run_waits_for_its_event() -> None:
+    failed = {**DENIED, "tool_call_id": "c2"}
+    played = denied(*CALL_B, state(failed), f.result("no", "c2", "t2"), state(DENIED))
+
+    assert played.of_call("c2")[-1]["errorText"] == "no"
