@@ -1,5 +1,6 @@
 """P1 to P6 through a whole `Turn`, whatever events come in whatever order, cut wherever."""
 
+import json
 import random
 import re
 from typing import Any
@@ -10,6 +11,7 @@ from support import ag_ui_frames as f
 from support.ag_ui_turn import Played
 from support.seeds import each_seed
 from turnwire.core.requests import DialectOptions, StateMode
+from turnwire.core.turn.outcome import Outcome
 
 WORDS = ["a", "b ", "\n\n", "é", "\u2028", "\0", "\U0001f600", 'data: {"x"', ""]
 CALLS = ["c1", "c2", "confirm"]
@@ -167,3 +169,68 @@ def test_neither_other_runs_nor_what_follows_the_end_change_the_text(seed: int) 
     assert played.client.streamed_text == "".join(told)
     assert b"secret" not in played.written.replace(b"secret?", b"")
     played.leave()
+
+
+def any_value(dice: random.Random, depth: int = 0) -> Any:
+    """Any JSON, with the words of interrupts that want decisions."""
+    words = ("approve", "reject", "delete", "tool_approval", "c1", "\ud83d", "", "x" * 600)
+    match dice.randrange(8 if depth < 3 else 3):
+        case 0:
+            return dice.choice([None, True, 1.5, 10**400])
+        case 1 | 2:
+            return dice.choice(words)
+        case 3:
+            return [any_value(dice, depth + 1) for _ in range(dice.randrange(4))]
+        case _:
+            names = dice.choices(DECISION_FIELDS, k=dice.randrange(6))
+            return {name: any_value(dice, depth + 1) for name in names}
+
+
+DECISION_FIELDS = [
+    *("name", "args", "description", "action_name", "allowed_decisions", "action_requests"),
+    *("review_configs", "type", "tool_call_id", "__proto__"),
+]
+
+
+def any_decisions(dice: random.Random) -> Any:
+    """The value of an interrupt that is, or almost is, one of LangChain's middleware."""
+
+    def or_any(value: Any) -> Any:
+        return value if dice.random() < 0.9 else any_value(dice)
+
+    requests = [
+        {"name": or_any("delete"), "args": or_any({"path": "a"}), "description": or_any("?")}
+        for _ in range(dice.randrange(1, 4))
+    ]
+    allowed = or_any(["approve", "reject"])
+    configs = [{"action_name": or_any("delete"), "allowed_decisions": allowed}]
+    batch = {"action_requests": or_any(requests), "review_configs": or_any(configs)}
+    single = {"type": "tool_approval", "tool_call_id": or_any("c1"), **requests[0]}
+    return dice.choice([batch, batch, single])
+
+
+@each_seed(200)
+def test_whatever_an_interrupt_wants_decided_is_asked_answered_and_the_turn_ends(seed: int) -> None:
+    dice = random.Random(f"decisions {seed}")  # noqa: S311 (the same events every time)
+    ids = ("i1", "decision:0/2:i2")
+    asked = [
+        {"id": each, "metadata": {"langgraph": {"raw": any_decisions(dice)}}}
+        for each in ids[: dice.randrange(1, 3)]
+    ]
+    told = (
+        [f.custom("on_interrupt", json.dumps(any_decisions(dice))), f.finished()]
+        if dice.random() < 0.3
+        else [f.interrupted(*asked)]
+    )
+    calls = [*f.whole_call("c1", "delete", '{"path":"a"}'), *f.whole_call("c2", "delete", "{}")]
+    played = Played(f.started(), *calls, *told).leave()
+    assert set(played.client.questions.values()) == {"open"}
+
+    for question_id in list(played.client.questions):
+        played.reply(question_id, dice.choice([True, "approve", {"decisions": []}, None]))
+    run = played.requests[1]["runId"]
+    played.open_again().tell(f.started(run), f.text("Done."), f.finished(run))
+
+    assert set(played.client.questions.values()) == {"resolved"}
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
