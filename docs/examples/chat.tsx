@@ -7,7 +7,7 @@ interface Props {
   gateway: string; // its origin; "" if your own server passes /api/sessions/ on to it
   session: string;
   token: string; // for a first try: what `turnwire token …` prints
-  hasHistory?: boolean; // the agent keeps the conversation, and can say it: else GET …/messages is a 501
+  hasHistory?: boolean; // GET …/messages has the conversation. Else it is a 501, and this browser keeps it
 }
 
 interface Question {
@@ -36,6 +36,22 @@ function historyOf(api: string, token: string): Promise<UIMessage[] | null> {
     .catch(() => null);
 }
 
+// For the next load of this page. A browser that stores nothing, or no more, breaks no chat.
+const stored = {
+  read(session: string): UIMessage[] {
+    try {
+      return JSON.parse(localStorage.getItem(`chat:${session}`) ?? "[]");
+    } catch {
+      return [];
+    }
+  },
+  write(session: string, messages: UIMessage[]) {
+    try {
+      localStorage.setItem(`chat:${session}`, JSON.stringify(messages));
+    } catch {}
+  },
+};
+
 export function Chat(props: Props) {
   // Another session is another chat, which would begin with the messages of this one.
   return <Session key={`${props.gateway} ${props.session}`} {...props} />;
@@ -44,10 +60,10 @@ export function Chat(props: Props) {
 function Session({ gateway, session, token, hasHistory }: Props) {
   const api = `${gateway}/api/sessions/${session}`;
   // Without one that could not be loaded, the chat goes on.
-  const [history, setHistory] = useState<UIMessage[] | null | undefined>(hasHistory ? undefined : []);
+  const [history, setHistory] = useState<UIMessage[] | null>();
   useEffect(() => {
-    if (hasHistory) void historyOf(api, token).then(setHistory);
-  }, [api, token, hasHistory]);
+    void (hasHistory ? historyOf(api, token) : Promise.resolve(stored.read(session))).then(setHistory);
+  }, [api, session, token, hasHistory]);
   if (history === undefined) return null;
   return (
     <>
@@ -58,7 +74,7 @@ function Session({ gateway, session, token, hasHistory }: Props) {
 }
 
 function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway"> & { api: string; history: UIMessage[] }) {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const headers = { authorization: `Bearer ${token}` };
   const { messages, setMessages, sendMessage, resumeStream, status, error } = useChat({
     id: session,
     messages: history,
@@ -74,6 +90,10 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
     looked.current = true;
     void resumeStream().finally(() => setLooking(false));
   }, [resumeStream]);
+  // The answer of a turn that runs, or whose stream broke, comes from the gateway: older releases would show it twice.
+  useEffect(() => {
+    if (!hasHistory && (status === "submitted" || status === "ready")) stored.write(session, messages);
+  }, [session, hasHistory, status, messages]);
   // A turn whose stream broke may go on, and its answer may be whole by now.
   const lookAgain = async () => {
     setLooking(true);
@@ -86,7 +106,7 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
   };
   const running = status === "submitted" || status === "streaming";
   const post = (route: string, body: object) =>
-    void fetch(`${api}/${route}`, { method: "POST", headers, body: JSON.stringify(body) })
+    void fetch(`${api}/${route}`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) })
       .then(async (answer) => [answer.ok, (await answer.text()) || `${answer.status}`] as const)
       .catch((failure: Error) => [false, failure.message] as const)
       .then(([ok, text]) => setRefusal(ok ? "" : reason(text)));
@@ -111,6 +131,18 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
                     {label}
                   </button>
                 ))}
+                {answers.length === 0 && state === "open" && (
+                  <form
+                    onSubmit={(event) => {
+                      event.preventDefault();
+                      post("answer", { questionId, answer: new FormData(event.currentTarget).get("answer"), approvalId });
+                    }}
+                  >
+                    <input name="answer" aria-label="Answer" required />
+                    <button>Answer</button>
+                  </form>
+                )}
+                {state === "expired" && <output>expired</output>}
                 {state === "resolved" && <output>{given === true ? "approve" : given === false ? "deny" : String(given)}</output>}
               </fieldset>
             );

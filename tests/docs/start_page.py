@@ -28,7 +28,7 @@ REFUSED: Final = re.compile(r'^.*" [45]\d\d .*$', re.MULTILINE)
 """A line of a server's log about a request that it refused."""
 GATEWAY_PORT: Final = "8787"
 AGENT_PORT: Final = "8765"
-"""What second_agent.py and the agent runtime listen on, unless they are given another one."""
+"""What the second agent and the agent runtime listen on, unless they are given another one."""
 MARK: Final = "-- end of block --"
 
 
@@ -77,20 +77,24 @@ def do(page: str, folder: Path) -> None:
         "TURNWIRE_PORT": ports[GATEWAY_PORT],
         "TURNWIRE_METRICS_PORT": "0",
     }
+    # Each failure ends this shell, and what a signal ended has failed.
+    code = code.replace("; wait $gateway\n", "; wait $gateway || true\n")
     ran = run(f"{code}\nwait", folder, environ)
 
     changes = left(folder / "turnwire")
     assert changes == [], changes
+    logs = "".join(log.read_text() for log in sorted(folder.glob("turnwire/*.log")))
+    told = ran.stderr + logs
     shown = dict(zip([expected for expected, _ in blocks], ran.stdout.split(MARK), strict=False))
-    assert "The settings are fine." in ran.stdout, ran.stderr
-    assert REFUSED.findall(ran.stdout + ran.stderr) == []
+    assert "The settings are fine." in ran.stdout, told
+    assert REFUSED.findall(ran.stdout + told) == []
     endings = [expected for expected in shown if expected.startswith("ends with: ")]
     assert len(endings) == 1
     for expected, output in shown.items():
         how, _, words = expected.partition(": ")
         if how == "shows":
-            assert words in output, ran.stderr
+            assert words in output, told
         elif how == "ends with":
             stream = output[output.index("event:") :]
-            assert said(stream).endswith(words), ran.stderr
+            assert said(stream).endswith(words), told
             assert is_whole(stream)

@@ -42,9 +42,10 @@ async def test_a_line_that_fails_ends_the_run_and_nothing_is_left(tmp_path: Path
 def test_what_a_page_puts_into_the_background_it_ends(page: str) -> None:
     lines = "".join(block for _, block in BLOCK.findall(text(page)))
     started = re.findall(r"& (\w+)=\$!$", lines, re.MULTILINE)
-    (ended,) = re.findall(r"^kill (.+)$", lines, re.MULTILINE)
+    restarted, ended = re.findall(r"^kill (.+)$", lines, re.MULTILINE)
 
     assert started
+    assert restarted == "$gateway; wait $gateway"
     assert {f"${name}" for name in started} == set(ended.split())
 
 

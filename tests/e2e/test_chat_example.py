@@ -22,9 +22,14 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, Response, expect
 
+from gateway.http_agent import Asked, HttpAgent
 from gateway.needed import lacking
 from gateway.running import Gateway
 from gateway.tokens import token
+from support import ag_ui_frames as frames
+from support.http_dialect import CHUNKED, END, chunk
+from turnwire_lab.agents.ag_ui.server import AgUiAgent
+from turnwire_lab.agents.ag_ui.turn import Habits
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.faultproxy import FaultProxy
@@ -389,3 +394,94 @@ async def test_a_page_without_a_history_offers_no_look(
     async with opened(browser, site, behind, has_history=False) as page:
         await broken(page, line)
         await expect(page.get_by_role("button", name="Look again")).to_have_count(0)
+
+
+def before_ag_ui(agent_url: str, site: str) -> Gateway:
+    """A gateway that has no history, since the wire has no word for it."""
+    return Gateway(agent_url, dialect="ag-ui", cors_origins=site, on_disconnect="grace")
+
+
+async def test_without_a_history_a_reload_shows_each_message_once(
+    browser: Browser, site: str
+) -> None:
+    async with (
+        AgUiAgent(Habits(pace_s=0.1)) as agent,
+        before_ag_ui(agent.url, site) as gateway,
+        opened(browser, site, gateway, has_history=False) as page,
+    ):
+        messages = page.locator("article")
+        await ask(page, "what is 12*7?")
+        await expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+        first = await messages.all_text_contents()
+        await ask(page, "tell me a long story")
+        story = messages.last
+        await expect(story).to_contain_text("evening 3 ")
+        stored = await page.evaluate("JSON.stringify(localStorage)")
+        assert "a long story" in stored
+        assert "evening" not in stored  # older releases would show it twice
+        await page.reload()
+        await expect(story).to_contain_text("evening 8 ")
+        assert (await story.inner_text()).count("evening 1 ") == 1
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.get_by_role("button", name="Stop")).to_be_disabled()
+        shown = await messages.all_text_contents()
+        await page.reload()
+        await expect(messages).to_have_text(shown)
+
+    assert shown[:2] == first
+    assert len(shown) == 4
+
+
+async def test_without_a_history_an_open_approval_is_there_once_and_a_stop_ends_it(
+    browser: Browser, site: str
+) -> None:
+    async with (
+        AgUiAgent() as agent,
+        before_ag_ui(agent.url, site) as gateway,
+        opened(browser, site, gateway, has_history=False) as page,
+    ):
+        await ask(page, "approve 12*7")
+        await expect(page.get_by_role("button", name="approve", exact=True)).to_be_enabled()
+        await page.reload()
+        await expect(page.get_by_role("button", name="approve", exact=True)).to_be_enabled()
+        await page.get_by_role("button", name="Stop").click()
+        for _ in range(2):
+            await expect(page.locator("output")).to_have_text("expired")
+            await expect(page.get_by_role("button", name="approve", exact=True)).to_be_disabled()
+            await expect(page.locator("article")).to_have_count(2)
+            await page.reload()
+
+
+async def test_a_question_without_options_is_answered_in_words(browser: Browser, site: str) -> None:
+    async def asks(asked: Asked) -> None:
+        """It says what it was answered."""
+        answers = json.loads(asked.body).get("resume") or []
+        told = [frames.text_start(), *(frames.text(each["payload"]) for each in answers)]
+        question = {"type": "interrupt", "interrupts": [{"id": "i1", "message": "Which colour?"}]}
+        ended = frames.event("RUN_FINISHED", **({} if answers else {"outcome": question}))
+        events = [frames.event("RUN_STARTED"), *told, ended]
+        data = b"".join(b"data: %b\n\n" % event for event in events)
+        await asked.say(CHUNKED, chunk(data), END)
+
+    async with (
+        HttpAgent(asks) as agent,
+        before_ag_ui(agent.url, site) as gateway,
+        opened(browser, site, gateway, has_history=False) as page,
+    ):
+        await ask(page, "paint it")
+        await page.get_by_role("button", name="Answer").click()  # an empty one is not sent
+        await page.get_by_label("Answer").and_(page.locator("input")).fill("blue")
+        await page.get_by_role("button", name="Answer").click()
+        await expect(page.locator("output")).to_have_text("blue")
+        await expect(page.get_by_label("assistant").locator("p")).to_have_text("blue")
+        await expect(page.get_by_role("button", name="Answer")).to_have_count(0)
+
+
+async def test_a_browser_that_stores_nothing_has_a_chat(browser: Browser, site: str) -> None:
+    page = await browser.new_page()
+    await page.add_init_script("delete window.localStorage; localStorage = undefined")
+    async with AgUiAgent() as agent, before_ag_ui(agent.url, site) as gateway:
+        await page.goto(f"{site}/?{urlencode(props(gateway, has_history=False))}")
+        await ask(page, "what is 12*7?")
+        await expect(page.get_by_label("assistant")).to_contain_text("84")
+        await page.close()
