@@ -51,6 +51,8 @@ class ClientGoneError(Exception):
 class Request:
     """One request: its headers by name, its id, its query."""
 
+    __slots__ = ("_headers", "_proxies", "_query", "id", "scope", "session_id", "trace", "user_id")
+
     def __init__(self, scope: Scope, proxies: Proxies | None = None) -> None:
         self.scope = scope
         self._proxies = proxies or Proxies()

@@ -10,6 +10,7 @@ import os
 from collections.abc import Awaitable
 from contextlib import nullcontext
 from functools import partial
+from typing import Final
 
 import msgspec
 import structlog
@@ -47,6 +48,8 @@ from turnwire.web.routes.logged_turn import LoggedTurn
 from turnwire.web.routes.stream_response import stream
 
 _log = structlog.get_logger("turnwire.http")
+_NOTHING: Final[nullcontext[None]] = nullcontext()
+"""One for all: each open stream is in it."""
 
 
 def _new_prompt_id() -> str:
@@ -180,7 +183,7 @@ class Chat(Endpoint):
                 holder.request_reservation.on_end = work.end
                 logged = await self._claim(context, prompt_request, policy)
         with (
-            nullcontext() if logged is None else logged,
+            _NOTHING if logged is None else logged,
             app_context.session_groups.member(context.session_key) as member,
         ):
             # After the claim: the turn that ran until now may have kept another session.
@@ -237,7 +240,7 @@ class Chat(Endpoint):
             return logged if await logged.claim(app_context.turn_log, key, head) else None
         renews = prompt_request.regenerates or prompt_request.replaces is not None
         is_dropped = policy is DisconnectPolicy.ABORT
-        async with WhileClientWaits(context.request) if is_dropped else nullcontext():
+        async with WhileClientWaits(context.request) if is_dropped else _NOTHING:
             is_claimed = await logged.claim_patiently(
                 app_context.patient_claims, app_context.turn_log, key, head, renews=renews
             )

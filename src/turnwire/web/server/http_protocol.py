@@ -23,6 +23,7 @@ from turnwire.relay.tcp import ClientSocket, cut, peer_state
 from turnwire.web.request import BODY_S
 from turnwire.web.server.client_watch import ClientWatch, Loss
 from turnwire.web.server.flow import ClosingTransport, Flow
+from turnwire.web.server.message_event import MessageEvent
 from turnwire.web.server.request_head import (
     HEAD_BYTES_MAX,
     HEADERS_MAX,
@@ -303,6 +304,7 @@ class HttpConnection(HttpToolsProtocol):
         self._client_socket = ClientSocket(self.transport)
         self._extensions[SOCKET_EXTENSION] = self._client_socket
         super().on_headers_complete()
+        self.cycle.message_event = MessageEvent()  # type: ignore[assignment]  # it has what is called
         if not self.cycle.keep_alive:
             self._close_after(self.cycle)
         # Weak, or the request would reference itself.
