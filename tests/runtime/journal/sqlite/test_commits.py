@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -12,17 +11,16 @@ from typing import Any, Literal
 import pytest
 import pytest_asyncio
 
+from runtime.journal.sqlite.crowd import all_at_once, blocked
 from runtime.journal.stores import claimed, command, row
 from turnwire_agent.journal.port import (
     Effect,
     KeyTakenError,
-    Lease,
     LeaseLostError,
     UnavailableError,
 )
-from turnwire_agent.journal.sql import transactions
 from turnwire_agent.journal.sql.transactions import Query
-from turnwire_agent.journal.sqlite import thread, work
+from turnwire_agent.journal.sqlite import thread
 from turnwire_agent.journal.sqlite.journal import SqliteJournal
 
 
@@ -37,22 +35,6 @@ async def journal(path: Path) -> AsyncIterator[SqliteJournal]:
     await journal.start()
     yield journal
     await journal.aclose()
-
-
-def blocked(path: Path) -> Any:
-    """The connection of a process that was stopped in the middle of a write."""
-    database = sqlite3.connect(path, isolation_level=None)
-    database.execute("begin immediate")
-    return closing(database)
-
-
-async def all_at_once(path: Path, *calls: Any) -> Sequence[Any]:
-    """What becomes of calls that are all queued while somebody else writes."""
-    with blocked(path) as database:
-        waiting = asyncio.gather(*calls, return_exceptions=True)
-        await asyncio.sleep(0.01)
-        database.execute("rollback")
-        return await waiting
 
 
 def commits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -180,60 +162,6 @@ async def test_an_error_of_one_transaction_is_its_own(journal: SqliteJournal, pa
     assert [isinstance(each, UnavailableError) for each in outcomes] == [True, True, False]
     assert await journal.read("s") == []
     assert [each.body for each in await journal.read("other")] == [b"2"]
-
-
-async def test_who_fails_before_it_has_changed_anything_undoes_nobody(
-    journal: SqliteJournal, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Or a session that was lost would cost all others a second run."""
-    lease, lost = await claimed(journal, "s"), await claimed(journal, "lost")
-    await claimed(journal, "lost")
-    begun: list[str] = []
-    append = transactions.append
-
-    def counted(lease: Lease, *given: Any, **more: Any) -> Any:
-        begun.append(lease.session)
-        return append(lease, *given, **more)
-
-    monkeypatch.setattr(transactions, "append", counted)
-    outcomes = await all_at_once(
-        path,
-        journal.append(lease, [row(b"1")]),
-        journal.append(lost, [row()]),
-        journal.append(lease, [row(b"2")]),
-    )
-    assert isinstance(outcomes[1], LeaseLostError)
-    assert begun == ["s", "lost", "s"]
-
-    taken = Effect("k", "other/1", "hash", "intent")
-    await journal.append(lease, [], effects=[Effect("k", "s/1", "hash", "intent")])
-    begun.clear()
-    outcomes = await all_at_once(
-        path,
-        journal.append(lost, [row()]),
-        journal.append(lease, [row(b"no")], effects=[taken]),
-        journal.append(lease, [row(b"3")]),
-    )
-    assert [type(each) for each in outcomes[:2]] == [LeaseLostError, KeyTakenError]
-    assert begun == ["lost", "s", "lost", "s", "s"]
-    assert [each.body for each in await journal.read("s")] == [b"1", b"2", b"3"]
-
-
-async def test_a_commit_behind_a_crowded_one_waits_for_more(
-    journal: SqliteJournal, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
-    lease = await claimed(journal, "s")
-
-    await all_at_once(path, *(journal.append(lease, [row()]) for _ in range(work.CROWD - 1)))
-    await journal.append(lease, [row()])
-    assert slept == []
-
-    await all_at_once(path, *(journal.append(lease, [row()]) for _ in range(work.CROWD)))
-    await journal.append(lease, [row()])
-    await journal.append(lease, [row()])
-    assert slept == [work.GATHERING_S]
 
 
 async def test_too_much_that_waits_is_refused(
