@@ -3,6 +3,7 @@
 It runs in the environment of that agent. All are without the events of the framework. `/quiet` is
 the example, `/shown` has the middleware of docs/frameworks.md. `/slow` and `/unsettled` have a
 calculator that ends after its client has hung up; the latter is without `settle_calls`.
+`/stateless` has no checkpointer. The others ask what `QUESTIONS` says.
 """
 
 import asyncio
@@ -18,6 +19,12 @@ CALLS_VARIABLE: Final = "CALLS_FOLDER"
 ROUNDS: Final = 100
 """So often the event loop goes round before a call ends whose client hung up: a few rounds pass
 until all of its run is canceled."""
+QUESTIONS: Final[dict[str, Any]] = {
+    "asks-in-words": "Pay?",
+    "asks-by-call": {"message": "Pay?", "toolCallId": "call_1", "options": ["yes", "no"]},
+    "asks-for-approval": {"message": "Pay?", "reason": "tool_call"},
+}
+"""What a tool gives to `interrupt`, by the path."""
 FRAMEWORKS: Final = Path(__file__).parents[2] / "docs" / "frameworks.md"
 MIDDLEWARE: Final = re.compile(r"<!-- middleware -->\n```python\n(.*?)```", re.DOTALL)
 
@@ -33,6 +40,11 @@ def application() -> Any:
         "unsettled": _graph(example, [unsettled.tool()], []),
         "quiet": example.graph,
         "shown": _graph(example, [example.calculator, example.delete_file], [documented()]),
+        "stateless": example.create_agent(example.OfflineChatModel(), tools=[]),
+    }
+    graphs |= {
+        name: _graph(example, [_asking_tool(example, value)], [])
+        for name, value in QUESTIONS.items()
     }
     for name, graph in graphs.items():
         agent = adapter.LangGraphAgent(
@@ -49,6 +61,16 @@ def _graph(example: Any, tools: list[Any], middleware: list[Any]) -> Any:
         middleware=middleware,
         checkpointer=example.InMemorySaver(),
     )
+
+
+def _asking_tool(example: Any, question: Any) -> Any:
+    """A tool whose result is what `interrupt` returned."""
+
+    def delete_file(path: str) -> str:
+        """Delete a file."""
+        return f"{path}: {example.interrupt(question)}"
+
+    return example.tool(delete_file)
 
 
 def _watched(app: Any, hung_up: dict[str, asyncio.Event]) -> Any:

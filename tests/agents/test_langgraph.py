@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 
-from agents.langgraph_variants import CALLS_VARIABLE
+from agents.langgraph_variants import CALLS_VARIABLE, QUESTIONS
 from gateway.asking_agent import call, prompting
 from gateway.clients import Json, ask, chunks, errors, said
 from gateway.needed import lacking
@@ -144,3 +144,39 @@ async def test_a_stop_closes_no_interrupt_of_a_graph(agent: Variants) -> None:
     assert [each["text"] for each in asked] == [f"{NOT_TAKEN}: Delete notes.txt?"]
     assert answered.status_code == 202
     assert said(third.text).startswith("Hello!")
+
+
+@pytest.mark.parametrize(
+    ("variant", "kind", "answer", "returned"),
+    [
+        ("asks-in-words", None, "Yes, pay", "Yes, pay"),
+        ("asks-by-call", None, "yes", "yes"),
+        ("asks-for-approval", "approval", True, "{'approved': True}"),
+        ("asks-for-approval", "approval", False, "{'approved': False}"),
+    ],
+)
+async def test_an_interrupt_is_an_approval_by_its_reason_alone(
+    agent: Variants, variant: str, kind: str | None, answer: object, returned: str
+) -> None:
+    chat_id = f"{variant}-{answer}"
+    async with (
+        before(agent, variant) as gateway,
+        prompting(gateway, body=prompt("delete notes.txt", chat_id, "m1")) as chat,
+    ):
+        await until(lambda: OPEN in chat.body)
+        (asked,) = questions(chat.body)
+        given = {"questionId": asked["questionId"], "answer": answer}
+        await call(gateway, "answer", given, params={"chatId": chat_id})
+        body = await chat.end()
+
+    assert (asked["text"], asked.get("kind"), "options" in asked) == ("Pay?", kind, False)
+    assert asked["value"] == QUESTIONS[variant]
+    outputs = [each["output"] for each in chunks(body) if each["type"] == "tool-output-available"]
+    assert outputs == [f"notes.txt: {returned}"]
+
+
+async def test_a_graph_without_a_checkpointer_answers_nothing(agent: Variants) -> None:
+    async with before(agent, "stateless") as gateway:
+        answer = await call(gateway, "chat", prompt("hello", "stateless", "m1"))
+
+    assert errors(answer.text) == ["No checkpointer set"]
