@@ -52,7 +52,8 @@ def put_commands(folder: Path) -> None:
 
 def left(clone: Path) -> list[str]:
     """What git would take as a change of who reads the page: what is no link, and not ignored."""
-    made = sorted(path.name for path in clone.iterdir() if not path.is_symlink())
+    own = [path for path in clone.iterdir() if not path.is_symlink()]
+    made = sorted(f"{path.name}/" if path.is_dir() else path.name for path in own)
     git = [program("git"), "-C", str(ROOT), "check-ignore", "--no-index", "--stdin"]
     told = subprocess.run(git, input="\n".join(made), capture_output=True, text=True, check=False)
     return [name for name in made if name not in told.stdout.splitlines()]
