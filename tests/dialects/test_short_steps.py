@@ -34,8 +34,8 @@ from turnwire.dialects import DIALECTS
 CALLS_MAX: Final = 40 * PARTS_MAX
 """Of a step: what is done for a message that has as many parts as it may."""
 
-PARTS: Final = 30_000
-"""Of a hydration: a fifth of what it may have."""
+PARTS: Final = 15_000
+"""Of a hydration: a tenth of what it may have."""
 
 HYDRATED: Final = [name for name, each in DIALECTS.items() if OperationName.STOP in each.operations]
 """The wires whose connections begin with all turns of the session."""
