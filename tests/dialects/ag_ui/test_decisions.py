@@ -7,6 +7,21 @@ import pytest
 from msgspec import Raw
 
 from support import ag_ui_frames as f
+from support.ag_ui_decisions import (
+    CALL_A,
+    CALL_B,
+    NO,
+    SINGLE,
+    TWO,
+    YES,
+    A,
+    B,
+    asked,
+    config,
+    outcome,
+    request,
+    value,
+)
 from support.ag_ui_turn import Played
 from support.continued import REQUESTS
 from turnwire.core.bounds import ID_MAX, OPEN_QUESTIONS_MAX
@@ -16,50 +31,14 @@ from turnwire.dialects.ag_ui.decisions import INPUT_SHOWN_MAX, Decisions, action
 from turnwire.dialects.ag_ui.interrupts import COMMAND
 from turnwire.dialects.ag_ui.turn import NOT_TAKEN
 
-YES, NO = {"type": "approve"}, {"type": "reject"}
-A, B = {"path": "a"}, {"path": "b"}
-CALL_A = f.whole_call("c1", "delete", '{"path":"a"}')
-CALL_B = f.whole_call("c2", "delete", '{"path":"b"}')
-BOTH = ["approve", "edit", "reject", "respond"]
-
 
 def raw(value: Any) -> Raw:
     return Raw(json.dumps(value).encode())
 
 
-def request(name: str = "delete", **more: Any) -> Any:
-    return {"name": name, "args": A, "description": f"May {name} run?", **more}
-
-
-def config(name: str = "delete", *allowed: str) -> Any:
-    return {"action_name": name, "allowed_decisions": [*(allowed or BOTH)]}
-
-
-def value(*requests: Any, configs: Any = None) -> Any:
-    found = [config(each["name"]) for each in requests] if configs is None else configs
-    return {"action_requests": [*requests], "review_configs": found}
-
-
-def outcome(value: Any, interrupt_id: str = "i1", **more: Any) -> Any:
-    """The interrupt of an outcome, as the adapter of LangGraph sends it."""
-    metadata = {"langgraph": {"raw": value, "ns": None}}
-    return {"id": interrupt_id, "reason": "langgraph:interrupt", "metadata": metadata, **more}
-
-
-def asked(played: Played) -> list[Any]:
-    return [
-        chunk["data"]
-        for chunk in played.chunks
-        if chunk["type"] == "data-question" and chunk["data"]["state"] == "open"
-    ]
-
-
 def resumed(played: Played) -> Any:
     """What the next run begins with, by interrupt."""
     return {each["interruptId"]: each["payload"] for each in played.requests[-1]["resume"]}
-
-
-TWO = value(request(), request(args=B, description="And b?"))
 
 
 def test_each_call_is_a_question_and_all_decisions_begin_the_next_run() -> None:
@@ -103,38 +82,6 @@ def test_an_approval_is_requested_at_the_card_of_each_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("calls", "about"),
-    [
-        ([], None),
-        (CALL_A, None),
-        ([*CALL_A, *f.whole_call("c2", "delete", '{"path":"c"}')], None),
-        ([*CALL_A, *f.whole_call("c2", "remove", '{"path":"b"}')], None),
-        ([*CALL_B, *CALL_A], ["c1", "c2"]),
-    ],
-)
-def test_a_call_that_the_turn_does_not_have_makes_one_question_of_all(
-    calls: list[bytes], about: Any
-) -> None:
-    told = (f.started(), f.text("a"), *calls, f.interrupted(outcome(TWO)))
-    questions = asked(Played(*told).leave())
-
-    if about:
-        assert [each["callId"] for each in questions] == about
-        return
-    (question,) = questions
-    assert (question["kind"], question["options"]) == ("approval", ["approve", "deny"])
-    assert question["text"] == "May delete run?\n\nAnd b?"
-    assert question["value"] == TWO
-
-
-def test_calls_that_are_the_same_are_asked_about_in_their_order() -> None:
-    twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
-    told = (f.started(), *twice, f.interrupted(outcome(value(request(), request()))))
-
-    assert [each["callId"] for each in asked(Played(*told))] == ["c1", "c2"]
-
-
-@pytest.mark.parametrize(
     ("answer", "decisions"),
     [
         (True, [YES, YES]),
@@ -169,9 +116,6 @@ def test_a_prompt_that_the_graph_swallowed_asks_again() -> None:
     assert question["text"] == f"{NOT_TAKEN}: May delete run?\n\nAnd b?"
 
 
-SINGLE = {"type": "tool_approval", "tool_call_id": "c1", **request()}
-
-
 @pytest.mark.parametrize("spelling", ["outcome", "event"])
 @pytest.mark.parametrize("has_call", [False, True])
 @pytest.mark.parametrize(
@@ -201,13 +145,6 @@ def test_an_interrupt_about_one_call_gets_one_decision(
         assert played.requests[-1]["forwardedProps"]["command"]["resume"] == decision
 
 
-def test_one_about_a_call_without_an_id_finds_it_by_its_input() -> None:
-    told = outcome({"type": "tool_approval", **request()})
-    (question,) = asked(Played(f.started(), *CALL_A, f.interrupted(told)))
-
-    assert question["callId"] == "c1"
-
-
 def test_several_interrupts_get_their_own_decisions() -> None:
     told = f.interrupted(
         outcome(value(request())), outcome(value(request(args=B)), "i2"), {"id": "i3"}
@@ -222,28 +159,6 @@ def test_several_interrupts_get_their_own_decisions() -> None:
         "i2": {"decisions": [NO]},
         "i3": {"any": 1},
     }
-
-
-MANY = value(*([request()] * OPEN_QUESTIONS_MAX))
-
-
-def test_more_questions_than_may_be_open_are_one_for_each_interrupt() -> None:
-    told = (f.started(), *CALL_A, f.interrupted(outcome(MANY), outcome(value(request()), "i2")))
-    first, second = asked(Played(*told))
-
-    assert [first["options"], second["options"]] == [["approve", "deny"]] * 2
-
-
-def test_then_one_about_a_call_names_no_call() -> None:
-    (_, question) = asked(
-        Played(
-            f.started(),
-            *CALL_A,
-            f.interrupted(outcome(MANY), outcome(SINGLE, "i2", toolCallId="c1")),
-        )
-    )
-
-    assert "callId" not in question
 
 
 @pytest.mark.parametrize(
