@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import httpx
 import pytest
@@ -215,7 +216,7 @@ async def test_a_port_in_use_is_told_in_one_line(which: str) -> None:
     assert out == ""
     assert err == (
         f"turnwire: cannot listen on 127.0.0.1, port {port}: Address already in use,"
-        " perhaps by a gateway that is ending, which takes up to 30 s while turns run."
+        " perhaps by a gateway that is ending, which takes up to 57 s while turns run."
         f" TURNWIRE_{which.upper()} sets another.\n"
     )
 
@@ -295,3 +296,23 @@ async def test_in_the_process_a_client_that_leaves_aborts_its_turn() -> None:
 def _refuses(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+async def test_in_the_process_a_crowd_that_the_kernel_alone_has_is_served_at_the_end() -> None:
+    """uvloop accepts one in each round of the loop, and the gateway the others with it."""
+    request = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    async with Process() as gateway, AsyncExitStack() as stack:
+        process = gateway._process
+        process.send_signal(signal.SIGSTOP)
+        clients = []
+        for _ in range(100):
+            address = ("127.0.0.1", gateway.port)
+            client = stack.enter_context(socket.create_connection(address))
+            client.sendall(request)
+            clients.append(client)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        answers = [await asyncio.to_thread(client.recv, 100) for client in clients]
+        assert await gateway.ended() == -signal.SIGTERM
+
+    assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}

@@ -27,6 +27,9 @@ log = structlog.get_logger("turnwire")
 _OF_PORT: Final = {errno.EADDRINUSE, errno.EACCES}
 """Errors of `listen` that concern the port. All others concern the host."""
 
+_LAST_S: Final = 7
+"""What a gateway that ends takes besides its settings, as docs/deploy.md says."""
+
 
 class CannotListenError(Exception):
     """The process cannot listen on an address. The text is one line.
@@ -40,8 +43,9 @@ class CannotListenError(Exception):
         self.in_use = number == errno.EADDRINUSE
         reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
         if self.in_use:
-            drain = f"up to {settings.drain_s:g} s while turns run"
-            reason += f", perhaps by a gateway that is ending, which takes {drain}"
+            ends_s = settings.lameduck_s + settings.drain_s + settings.stall_s + _LAST_S
+            turns = f"up to {ends_s:g} s while turns run"
+            reason += f", perhaps by a gateway that is ending, which takes {turns}"
         setting = variable(field if number in _OF_PORT else "host")
         super().__init__(
             f"cannot listen on {settings.host}, port {port}: {reason}. {setting} sets another."

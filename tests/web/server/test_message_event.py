@@ -13,8 +13,10 @@ async def test_all_who_wait_go_on_and_who_comes_later_does_not_wait() -> None:
     event.set()
     await asyncio.gather(*waiting)
 
+    assert event.is_set()
     await event.wait()
     event.clear()
+    assert not event.is_set()
     late = asyncio.create_task(event.wait())
     await asyncio.sleep(0)
     assert not late.done()

@@ -44,6 +44,11 @@ class Acceptor:
             self._accept(listener, new_protocol)
         return new_protocol()
 
+    async def settled(self) -> None:
+        """Wait until each connection that was accepted has its protocol."""
+        while self._connecting:
+            await asyncio.wait(self._connecting)
+
     def _accept(
         self, listener: socket.socket, new_protocol: Callable[[], asyncio.Protocol]
     ) -> None:

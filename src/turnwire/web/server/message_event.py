@@ -15,6 +15,9 @@ class MessageEvent:
         self._is_set = False
         self._waiters: tuple[asyncio.Future[None], ...] = ()
 
+    def is_set(self) -> bool:
+        return self._is_set
+
     def set(self) -> None:
         self._is_set = True
         for each in self._waiters:

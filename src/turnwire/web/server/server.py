@@ -72,6 +72,7 @@ class DrainingServer(uvicorn.Server):
         self._lameduck_s = lameduck_s
         self._stall_s = stall_s
         self._second_signal = asyncio.Event()
+        self._acceptor: Acceptor | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit:
@@ -79,8 +80,8 @@ class DrainingServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        acceptor = Acceptor(sockets or [], self.config.http_protocol_class)
-        self.config.http_protocol_class = acceptor.protocol  # type: ignore[assignment]  # uvicorn calls it
+        self._acceptor = Acceptor(sockets or [], self.config.http_protocol_class)
+        self.config.http_protocol_class = self._acceptor.protocol  # type: ignore[assignment]  # uvicorn calls it
         await super().startup(sockets)
         tune_memory()
 
@@ -132,6 +133,8 @@ class DrainingServer(uvicorn.Server):
             server.close()
         for sock in sockets:
             sock.close()
+        if self._acceptor is not None:
+            await self._acceptor.settled()
         await asyncio.sleep(_ARRIVING_S)
 
 

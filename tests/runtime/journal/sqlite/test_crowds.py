@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest_asyncio.fixture
 async def journal(path: Path) -> AsyncIterator[SqliteJournal]:
-    journal = SqliteJournal(path, busy_s=0.1)
+    journal = SqliteJournal(path, busy_s=20)
     await journal.start()
     yield journal
     await journal.aclose()

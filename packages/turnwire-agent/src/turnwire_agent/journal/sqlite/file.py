@@ -82,7 +82,7 @@ class JournalFile:
         if (_inode(self._path), _inode(self._log)) != self._inodes:
             raise UnavailableError(f"The journal {self._path} or its -wal was deleted or replaced.")
 
-    def unavailable(self, error: sqlite3.Error) -> UnavailableError:
+    def unavailable(self, error: Exception) -> UnavailableError:
         """Say what happened, without any content. SQLite's own text may quote a statement."""
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         return UnavailableError(f"The journal {self._path} cannot be used ({name}).")

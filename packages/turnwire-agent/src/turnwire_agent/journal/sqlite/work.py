@@ -55,7 +55,8 @@ class Work:
             # A savepoint for each would be half of the statements, and nearly none is undone.
             if not self._run_together(database, jobs):
                 database.execute("rollback")
-                database.execute("begin immediate")
+                database.execute("begin immediate")  # others may have written in between
+                self._check(database)
                 for job in jobs:
                     self._run_one(database, job)
             database.execute("commit")
@@ -96,7 +97,8 @@ class Work:
                 job.succeed(self._result(database, job.begin()))
             except Exception as error:
                 if not database.in_transaction:
-                    raise  # SQLite has undone them all, as it does when the disk is full
+                    # SQLite has undone them all, as it does when the disk is full.
+                    raise self._file.unavailable(error) from error
                 if database.total_changes != before:
                     return False
                 job.fail(self._own(error))
