@@ -30,11 +30,14 @@ KEY: Final = "a key that signs approvals and nothing else"
 NATIVE: Final[Mapping[str, str]] = {"x-turnwire-profile": "7"}
 OPEN: Final = b'"state":"open"'
 ONE, TWO = "delete notes.txt", "delete notes.txt and delete plan.txt"
+BESIDE: Final = "6 * 7 and delete notes.txt"
+"""It makes a call that needs no approval, too."""
 YES: Final[Json] = {"approved": True}
 NO: Final[Json] = {"approved": False, "reason": "Keep it"}
 VERDICTS: Final[Sequence[Sequence[Json]]] = ([YES, NO], [NO, YES], [YES, YES], [NO, NO])
 EDIT: Final = {"type": "edit", "edited_action": {"name": "delete_file", "args": {"path": "b.txt"}}}
 DONE: Final = ("tool-output-available", "notes.txt is deleted")
+COMPUTED: Final = ("tool-output-available", "6 * 7 is 42")
 KEPT: Final = (
     "tool-output-error",
     "User rejected the tool call for `delete_file` with reason: Keep it",
@@ -161,6 +164,50 @@ async def test_each_call_is_approved_at_its_card(agent: Deciding, turn_log: str)
         assert errors(answered.text) == []
         kinds = [kind for _, (kind, _) in sorted(outcomes(answered.text).items())]
         assert kinds == [DONE[0] if each is YES else KEPT[0] for each in given]
+
+
+async def test_a_call_that_needs_no_approval_has_its_result_after_the_answer(
+    agent: Deciding,
+) -> None:
+    """The graph runs none of its calls before that."""
+    for number, spelling in enumerate(SPELLINGS):
+        chat_id = f"beside-{number}"
+        async with before(agent, spelling) as gateway:
+            async with prompting(gateway, body=prompt(BESIDE, chat_id)) as chat:
+                await until(lambda: OPEN in chat.body)
+                (asked,) = asked_in(chat.body)
+                assert outcomes(chat.body) == {"call_1": ("tool-output-error", "No result")}
+                await answer(gateway, chat_id, asked, given=True)
+                body = await chat.end()
+            await goes_on(gateway, chat_id)
+
+        assert asked["callId"] == "call_2"
+        assert errors(body) == []
+        assert outcomes(body) == {
+            "call_1": COMPUTED,
+            "call_2": DONE,
+        }
+
+
+@pytest.mark.parametrize("turn_log", ["memory", "off"])
+async def test_so_has_one_beside_a_call_that_is_approved_at_its_card(
+    agent: Deciding, turn_log: str
+) -> None:
+    chat_id = f"beside-card-{turn_log}"
+    async with before(agent, "both", turn_log) as gateway:
+        asked = await call(gateway, "chat", prompt(BESIDE, chat_id), headers=NATIVE)
+        body = {"id": chat_id, "messages": [decided(asked.text, [YES])]}
+        answered = await call(gateway, "chat", body, headers=NATIVE)
+        await goes_on(gateway, chat_id)
+
+    assert outcomes(asked.text) == {"call_1": ("tool-output-error", "No result")}
+    assert errors(answered.text) == []
+    assert outcomes(answered.text) == {
+        "call_1": COMPUTED,
+        "call_2": DONE,
+    }
+    names = {each["toolName"] for each in chunks(answered.text) if "toolName" in each}
+    assert names <= {"calculator"}
 
 
 @pytest.mark.parametrize(

@@ -40,4 +40,6 @@ def asked(played: Played) -> list[Any]:
 
 
 TWO = value(request(), request(args=B, description="And b?"))
+WHOLE_TEXT = 'May delete run?\ndelete {"path": "a"}'
+WHOLE_TEXT_OF_TWO = f'{WHOLE_TEXT}\n\nAnd b?\ndelete {{"path": "b"}}'
 SINGLE = {"type": "tool_approval", "tool_call_id": "c1", **request()}

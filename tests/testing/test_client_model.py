@@ -87,6 +87,20 @@ def test_a_request_for_an_approval_is_about_a_call_that_waits(chunks: tuple[Chun
         read(step(*chunks), native=True)
 
 
+NO_RESULT: Final[Chunk] = {"type": "tool-output-error", "errorText": "No result"} | _CALL
+
+
+def test_an_outcome_may_replace_the_lack_of_one() -> None:
+    (_, card) = read(step(CALL, NO_RESULT, OUTPUT)).parts
+
+    assert (card["output"], "errorText" in card) == (1, False)
+    for more in (OUTPUT, NO_RESULT):
+        with pytest.raises(BrokenPromiseError, match="after output"):
+            read(step(CALL, NO_RESULT, OUTPUT, more))
+    with pytest.raises(BrokenPromiseError, match="after output"):
+        read(step(CALL, NO_RESULT | {"errorText": "no"}, OUTPUT))
+
+
 RESET: Final[Chunk] = {"type": "reset-step"}
 
 

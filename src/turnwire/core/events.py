@@ -141,7 +141,10 @@ class ToolUpdate(Struct, frozen=True, kw_only=True):
     result: Raw | None = None
     error: str | None = None
     preliminary: bool = False
-    """Whether the `result` of a call that runs is one that the next result replaces."""
+    """Whether the `result` of a call that runs is one that the next result replaces.
+
+    With `Phase.ERROR`: whether the call only has no outcome yet. A later one replaces the error.
+    """
 
 
 class FilePart(Struct, frozen=True):

@@ -57,6 +57,8 @@ _SECRET = re.compile(r"__proto__|constructor|\\u00")
 _CUTS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _INPUT_STARTED, _INPUT_GIVEN, _DONE = "input-start", "input-available", "output"
+_NO_RESULT = "No result"
+"""The error of a call without an outcome. An outcome may replace it, once."""
 _SHOWN_OF_A_CALL = ("input", "output", "errorText")
 _IN_NO_STEP = {"start", "start-step", "finish-step", "error", "abort", "finish"}
 _IN_A_BLOCK = {"text-delta", "text-end", "reasoning-delta", "reasoning-end"}
@@ -343,7 +345,10 @@ class Client:
             self.tools[call] = act
         else:
             need(stage is not None, f"tool-{act} for {call}, which was never called")
-            need(stage == _INPUT_GIVEN, f"tool-{act} for {call} after {stage}")
+            replaces = stage == _DONE and self._calls[call].get("errorText") == _NO_RESULT
+            need(stage == _INPUT_GIVEN or replaces, f"tool-{act} for {call} after {stage}")
+            if replaces:
+                del self._calls[call]["errorText"]
             if chunk.get(_PRELIMINARY):
                 self.previews.setdefault(call, []).append(chunk["output"])
                 return

@@ -110,6 +110,11 @@ def test_a_prompt(asked: HistoryPrompt, shown: list[Json]) -> None:
             id="a tool that failed",
         ),
         pytest.param(
+            [tool(Phase.ERROR, error="none", preliminary=True), tool(Phase.COMPLETED, result=4)],
+            [card(state="output-available", input={}, output=4)],
+            id="a tool whose outcome was not known at first",
+        ),
+        pytest.param(
             [tool(Phase.RUNNING, args={"a": 1})],
             [card(state="output-error", input={"a": 1}, errorText="No result")],
             id="a tool without an outcome",

@@ -11,6 +11,7 @@ RUNNING = tool(Phase.RUNNING, args={"a": 1})
 BARE = tool(Phase.RUNNING)
 DONE = tool(Phase.COMPLETED, result=4)
 FAILED = tool(Phase.ERROR, error="exit 1")
+SETTLED = tool(Phase.ERROR, error="No result", preliminary=True)
 INPUT = "tool-input-available c {'a': 1}"
 NO_INPUT = "tool-input-available c {}"
 OUTPUT = "tool-output-available c 4"
@@ -53,6 +54,17 @@ OUTPUT = "tool-output-available c 4"
             pytest.param([ended], again, [], id=f"{again.phase.value} after {ended.phase.value}")
             for ended in (DONE, FAILED)
             for again in (DONE, FAILED, BARE, RUNNING)
+        ),
+        pytest.param([RUNNING], SETTLED, ["tool-output-error c No result"], id="no outcome yet"),
+        pytest.param([SETTLED], DONE, [OUTPUT], id="completed after no outcome"),
+        pytest.param([SETTLED], FAILED, ["tool-output-error c exit 1"], id="failed after none"),
+        *(
+            pytest.param(before, again, [], id=f"{again.phase.value} after {len(before)}, settled")
+            for before, again in (
+                *(([SETTLED], SETTLED), ([SETTLED], RUNNING), ([DONE], SETTLED)),
+                *(([SETTLED, DONE], DONE), ([SETTLED, FAILED], DONE)),
+                ([tool(Phase.COMPLETED, preliminary=True)], DONE),
+            )
         ),
         pytest.param([DONE], PENDING, ["tool-input-start c#2"], id="a new call under an old id"),
         pytest.param(

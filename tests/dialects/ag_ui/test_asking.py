@@ -1,11 +1,24 @@
 """About which calls the client is asked, where a graph wants decisions about several."""
 
+import json
 from typing import Any
 
 import pytest
 
 from support import ag_ui_frames as f
-from support.ag_ui_decisions import CALL_A, CALL_B, SINGLE, TWO, asked, outcome, request, value
+from support.ag_ui_decisions import (
+    CALL_A,
+    CALL_B,
+    SINGLE,
+    TWO,
+    WHOLE_TEXT,
+    WHOLE_TEXT_OF_TWO,
+    B,
+    asked,
+    outcome,
+    request,
+    value,
+)
 from support.ag_ui_turn import Played
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 
@@ -31,7 +44,7 @@ def test_a_call_that_the_turn_does_not_have_makes_one_question_of_all(
         return
     (question,) = questions
     assert (question["kind"], question["options"]) == ("approval", ["approve", "deny"])
-    assert question["text"] == "May delete run?\n\nAnd b?"
+    assert question["text"] == WHOLE_TEXT_OF_TWO
     assert question["value"] == TWO
 
 
@@ -47,6 +60,55 @@ def test_one_about_a_call_without_an_id_finds_it_by_its_input() -> None:
     (question,) = asked(Played(f.started(), *CALL_A, f.interrupted(told)))
 
     assert question["callId"] == "c1"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {**SINGLE, "args": B},
+        {**SINGLE, "name": "remove"},
+        {**SINGLE, "tool_call_id": "c2"},
+        {**SINGLE, "tool_call_id": "c2", "name": "remove", "args": B},
+    ],
+)
+def test_one_about_a_call_that_shows_another_tool_or_input_names_no_call(told: Any) -> None:
+    """A middleware may run a call with other arguments than those of the model."""
+    other = f.whole_call("c2", "weather", '{"path":"b"}')
+    (question,) = asked(Played(f.started(), *CALL_A, *other, f.interrupted(outcome(told))))
+
+    assert "callId" not in question
+    assert question["text"].endswith(f"{told['name']} {json.dumps(told['args'])}")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [value(request()), value(request())],
+        [{**SINGLE, "tool_call_id": "c2"}, value(request())],
+        [{"type": "tool_approval", **request()}, SINGLE | {"tool_call_id": "c2"}],
+    ],
+)
+def test_two_interrupts_about_calls_that_are_the_same_are_about_one_each(told: list[Any]) -> None:
+    twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
+    spelled = [outcome(each, f"i{number}") for number, each in enumerate(told)]
+    questions = asked(Played(f.started(), *twice, f.interrupted(*spelled)))
+
+    assert {each["callId"] for each in questions} == {"c1", "c2"}
+
+
+def test_a_further_one_about_a_call_that_is_taken_names_no_call() -> None:
+    told = f.interrupted(outcome(value(request())), outcome(SINGLE, "i2"))
+    first, second = asked(Played(f.started(), *CALL_A, told))
+
+    assert (first["callId"], second.get("callId")) == ("c1", None)
+    assert second["text"] == WHOLE_TEXT
+
+
+def test_a_message_of_the_interrupt_is_told_before_the_calls() -> None:
+    told = outcome(value(request()), message="Look!")
+    (question,) = asked(Played(f.started(), f.text("a"), f.interrupted(told)))
+
+    assert question["text"] == f"Look!\n\n{WHOLE_TEXT}"
 
 
 MANY = value(*([request()] * OPEN_QUESTIONS_MAX))

@@ -13,6 +13,8 @@ from support.ag_ui_decisions import (
     NO,
     SINGLE,
     TWO,
+    WHOLE_TEXT,
+    WHOLE_TEXT_OF_TWO,
     YES,
     A,
     B,
@@ -29,7 +31,7 @@ from turnwire.core.turn.outcome import Outcome
 from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects.ag_ui.decisions import INPUT_SHOWN_MAX, Decisions, actions_in
 from turnwire.dialects.ag_ui.interrupts import COMMAND
-from turnwire.dialects.ag_ui.turn import NOT_TAKEN
+from turnwire.dialects.ag_ui.turn import NOT_TAKEN, UNREADABLE_QUESTION
 
 
 def raw(value: Any) -> Raw:
@@ -91,9 +93,12 @@ def test_an_approval_is_requested_at_the_card_of_each_call() -> None:
         ("deny", [NO, NO]),
         ({"approved": False, "reason": "Keep it"}, [NO | {"message": "Keep it"}] * 2),
         ({"approved": False, "reason": ""}, [NO, NO]),
+        ({"approved": True, "decisions": [NO, NO]}, [NO, NO]),
         ("what?", [NO, NO]),
         ({"decisions": [NO | {"message": "x"}, YES]}, [NO | {"message": "x"}, YES]),
-        ({"decisions": [{"type": "respond", "message": "x"}, YES]}, None),
+        ({"decisions": [{"type": "respond", "message": "x"}, YES]}, [NO, NO]),
+        ({"decisions": [NO | {"message": 7}, YES]}, [NO, NO]),
+        ({"decisions": [NO | {"more": 7}, YES]}, [NO, NO]),
         ({"decisions": [YES]}, [NO, NO]),
         ({"decisions": [YES, {"type": "edit", "edited_action": request()}]}, [NO, NO]),
         ({"decisions": [YES, {"type": "edit"}]}, [NO, NO]),
@@ -106,14 +111,21 @@ def test_one_answer_about_several_calls_decides_about_each(answer: Any, decision
 
     played.reply(question["questionId"], answer)
 
-    expected = answer if decisions is None else {"decisions": decisions}
-    assert resumed(played) == {"i1": expected}
+    assert resumed(played) == {"i1": {"decisions": decisions}}
+
+
+def test_what_is_sent_of_a_list_is_what_was_read_of_it() -> None:
+    """An agent may read the same bytes in another way, for example a name that comes twice."""
+    decided = Decisions()
+    decided.take("decision:all/1:i1", Raw(b'{"decisions":[{"type":"approve","type":"reject"}]}'))
+
+    assert bytes(decided.payloads()["i1"]) == b'{"decisions":[{"type":"reject"}]}'
 
 
 def test_a_prompt_that_the_graph_swallowed_asks_again() -> None:
     (question,) = asked(Played(f.started(), f.interrupted(outcome(TWO))))
 
-    assert question["text"] == f"{NOT_TAKEN}: May delete run?\n\nAnd b?"
+    assert question["text"] == f"{NOT_TAKEN}: {WHOLE_TEXT_OF_TWO}"
 
 
 @pytest.mark.parametrize("spelling", ["outcome", "event"])
@@ -135,7 +147,7 @@ def test_an_interrupt_about_one_call_gets_one_decision(
     (question,) = asked(played)
     played.reply(question["questionId"], answer)
 
-    assert question["text"] == "May delete run?"
+    assert question["text"] == ("May delete run?" if has_call else WHOLE_TEXT)
     assert (question.get("callId"), "options" in question) == (
         ("c1", False) if has_call else (None, True)
     )
@@ -193,15 +205,65 @@ def test_any_other_value_is_a_question_whose_answer_is_sent_as_it_is(value: Any)
     assert resumed(played) == {"i1": {"decisions": [{"type": "edit"}]}}
 
 
-def test_a_question_whose_id_looks_like_these_gets_its_answer_as_it_is() -> None:
-    played = Played(f.started(), f.text("a"), f.interrupted({"id": "decision:0/1:i1"})).leave()
+@pytest.mark.parametrize("own_id", ["decision:0/1:i1", "decision:alone:i1", "command:x", "own:i1"])
+@pytest.mark.parametrize(
+    ("told", "answer", "sent"),
+    [
+        ({}, "Rome", "Rome"),
+        ({"reason": "confirmation"}, True, {"approved": True}),
+        (outcome(value(request())), True, {"decisions": [YES]}),
+    ],
+)
+def test_an_interrupt_whose_id_looks_like_these_gets_its_own_answer(
+    own_id: str, told: Any, answer: Any, sent: Any
+) -> None:
+    played = Played(f.started(), f.text("a"), f.interrupted(told | {"id": own_id})).leave()
+    (question,) = asked(played)
 
-    assert resumed(played.reply("decision:0/1:i1", "Rome")) == {"decision:0/1:i1": "Rome"}
+    assert resumed(played.reply(question["questionId"], answer)) == {own_id: sent}
+    assert played.requests[-1]["forwardedProps"] == {}
+
+
+@pytest.mark.parametrize("own_id", ["decision:alone:i1", "command:x"])
+def test_a_request_whose_id_looks_like_these_gets_its_own_answer(own_id: str) -> None:
+    told = f.custom("function_approval_request", {"id": own_id})
+    played = Played(f.started(), f.text("a"), told, f.finished()).leave()
+    (question,) = asked(played)
+
+    assert resumed(played.reply(question["questionId"], answer=True)) == {
+        own_id: {"approved": True}
+    }
+
+
+def test_two_interrupts_that_one_command_would_answer_are_not_asked() -> None:
+    """The mode `per_call` with two calls, in the older spelling: the chat would wait for ever."""
+    second = {**SINGLE, "tool_call_id": "c2", "args": B}
+    spelled = [f.custom("on_interrupt", json.dumps(each)) for each in (SINGLE, second)]
+    played = Played(f.started(), *CALL_A, *CALL_B, *spelled, f.finished()).leave()
+
+    assert (played.client.error, asked(played)) == (UNREADABLE_QUESTION, [])
+    assert played.protocol.frame_stats.left_out == {"interrupt": 1}
+
+
+def test_two_that_are_in_the_outcome_too_are_asked() -> None:
+    second = {**SINGLE, "tool_call_id": "c2", "args": B}
+    spelled = [f.custom("on_interrupt", json.dumps(each)) for each in (SINGLE, second)]
+    told = f.interrupted(outcome(SINGLE), outcome(second, "i2"))
+    played = Played(f.started(), *CALL_A, *CALL_B, *spelled, told).leave()
+    first, other = asked(played)
+    played.reply(first["questionId"], answer=True).reply(other["questionId"], answer=False)
+
+    assert resumed(played) == {"i1": YES, "i2": NO}
 
 
 def test_an_id_that_leaves_no_room_is_that_of_a_question() -> None:
     assert actions_in(raw(TWO), "i" * (ID_MAX - 20)) is not None
     assert actions_in(raw(TWO), "i" * (ID_MAX - 2)) is None
+
+
+LONG = (
+    f'delete "{"x" * (INPUT_SHOWN_MAX - 1)}… (cut: these are the first 1,000 of 2,002 characters)'
+)
 
 
 @pytest.mark.parametrize(
@@ -211,14 +273,34 @@ def test_an_id_that_leaves_no_room_is_that_of_a_question() -> None:
         (request(description=""), 'delete {"path": "a"}'),
         (request(description=7), 'delete {"path": "a"}'),
         ({"name": "delete"}, "delete {}"),
-        (request(args="x" * 2_000, description=None), f'delete "{"x" * (INPUT_SHOWN_MAX - 1)}…'),
+        (request(args="x" * 2_000, description=None), LONG),
     ],
 )
-def test_the_text_is_the_description_or_the_name_and_the_input(action: Any, text: str) -> None:
+def test_the_text_at_a_card_is_the_description_or_the_name_and_the_input(
+    action: Any, text: str
+) -> None:
     found = actions_in(raw(value(action)), "i1")
 
     assert found is not None
-    assert found.text == text
+    assert found.calls[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (request(), WHOLE_TEXT),
+        (request(description=""), 'delete {"path": "a"}'),
+        (request(args="x" * 998), f'May delete run?\ndelete "{"x" * 998}"'),
+        (request(args="x" * 2_000), f"May delete run?\n{LONG}"),
+    ],
+)
+def test_the_text_without_a_card_has_the_name_and_the_input_and_says_where_it_is_cut(
+    action: Any, text: str
+) -> None:
+    found = actions_in(raw(value(action)), "i1")
+
+    assert found is not None
+    assert found.whole_text == text
 
 
 def payloads(*answers: tuple[str, Any]) -> Any:

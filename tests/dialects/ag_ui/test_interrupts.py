@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from turnwire.core.bounds import ID_MAX
 from turnwire.core.events import Question
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.ag_ui.interrupts import (
@@ -84,7 +85,8 @@ GOOD = {"id": "i1", "reason": "x"}
             [{}, 7],
             [GOOD, {}],
             [GOOD, {"id": 7}],
-            [GOOD, {**GOOD, "id": "x" * 513}],
+            [GOOD, {**GOOD, "id": "x" * (ID_MAX + 1)}],
+            [GOOD, {**GOOD, "id": "decision:".ljust(ID_MAX, "x")}],
             7,
             {"0": GOOD},
         ),
@@ -238,7 +240,7 @@ def test_an_approval_may_be_requested_in_an_event() -> None:
     assert without_call.call_id is None
 
 
-@pytest.mark.parametrize("value", [{}, {"id": 7}, "a1", None])
+@pytest.mark.parametrize("value", [{}, {"id": 7}, "a1", None, {"id": "own:".ljust(ID_MAX, "x")}])
 def test_a_request_without_an_id_cannot_be_read(value: Any) -> None:
     assert from_custom("function_approval_request", raw(value), "run-1:0") is None
 

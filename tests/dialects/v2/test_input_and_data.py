@@ -103,3 +103,15 @@ def test_data_that_the_client_has_is_replaced_or_not_sent_again() -> None:
 
     shown = [c for c in chunks(act) if c["type"] == "data-s"]
     assert [(c["data"], c.get("id")) for c in shown] == [(1, "d"), (4, None), (5, "e")]
+
+
+@pytest.mark.parametrize("status", ["completed", "error"])
+def test_an_outcome_is_never_preliminary(status: str) -> None:
+    protocol = conversation(f.begin())
+
+    received = protocol.receive_frame(f.tool(status, result=1, preliminary=True), 0)
+
+    assert isinstance(received, Decoded)
+    (update,) = received.events
+    assert isinstance(update, ToolUpdate)
+    assert not update.preliminary

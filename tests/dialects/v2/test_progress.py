@@ -80,6 +80,7 @@ CALL = {"type": "tool-call", "callId": "c1", "toolName": "bash"}
         ({"status": "pending", "inputText": 7}, None, False),
         ({"status": "running", "args": 1, "result": 2, "preliminary": True}, None, True),
         ({"status": "running", "args": 1, "result": 2, "preliminary": "yes"}, None, False),
+        ({"status": "error", "error": "no", "preliminary": True}, None, False),
     ],
 )
 def test_a_call_with_the_beginning_of_its_input_or_of_its_result(

@@ -208,6 +208,7 @@ class _MessageBuilder:
             case chunks.ToolOutputAvailable(call_id, output):
                 tool = self._tools[call_id]
                 tool.state, tool.output = "output-available", output
+                tool.error_text = UNSET
             case chunks.ToolOutputError(call_id, text):
                 tool = self._tools[call_id]
                 tool.state, tool.error_text = "output-error", text

@@ -9,7 +9,8 @@ An input may come in pieces while a call is STARTED. They are joined, for the ca
 does not send the whole input too (`streamed_input`). A call that has pieces and runs has its input.
 
 Any phase may be the first one that arrives of a call. The chunks that a client needs before it
-are then made from the same frame. A call that is done stays done, but a new call may
+are then made from the same frame. A call that is done stays done: a later outcome counts
+only if the dialect said that the first one was none (`preliminary`). But a new call may
 reuse its id. The new call gets another id on the client's wire: clients
 from 2026 on show a reused id as a second card, older clients overwrite the first card.
 """
@@ -57,6 +58,7 @@ class _Call:
         "call_id",
         "count",
         "input_digest",
+        "lacks_outcome",
         "name",
         "position",
         "sends_deltas",
@@ -82,6 +84,8 @@ class _Call:
         """Whether the client has the start of the call in this response."""
         self.step = 0
         """The step in which the call was done."""
+        self.lacks_outcome = False
+        """Whether the call is done with an error that its outcome replaces."""
 
 
 _NONE: OrderedDict[str, _Call] = OrderedDict()
@@ -168,7 +172,7 @@ class Calls:
             return self._advance(call, event)
         previous = self._done.get(event.call_id)
         if previous is not None and not self._is_new_call(previous, event.phase):
-            return []
+            return self._replace_error(previous, event)
         evicted = self._settle_oldest()
         return [*evicted, *self._advance(self._begin(event), event)]
 
@@ -266,15 +270,18 @@ class Calls:
                     return []
                 call.stage = _Stage.STARTED
                 return [chunks.ToolInputStart(call.shown_id, call.name)]
-            case Phase.COMPLETED:
-                output = safe_json.sanitize(Raw(b"null") if event.result is None else event.result)
-                outcome: chunks.Chunk = chunks.ToolOutputAvailable(call.shown_id, output)
-            case Phase.ERROR:
-                text = safe_json.error_text(event.error, TOOL_FAILED)
-                outcome = chunks.ToolOutputError(call.shown_id, text)
+            case Phase.COMPLETED | Phase.ERROR:
+                call.lacks_outcome = event.preliminary and event.phase is Phase.ERROR
+                return [*self._input(call, event.args), self._finish(call, _outcome(call, event))]
             case _:
                 assert_never(event.phase)
-        return [*self._input(call, event.args), self._finish(call, outcome)]
+
+    def _replace_error(self, call: _Call, event: ToolUpdate) -> list[chunks.Chunk]:
+        """Return the outcome of a call that lacks it; nothing for any other call that is done."""
+        if not call.lacks_outcome or not event.phase.is_over or event.preliminary:
+            return []
+        call.lacks_outcome = False
+        return [_outcome(call, event)]
 
     def _input(self, call: _Call, args: Raw | None) -> list[chunks.Chunk]:
         """Return the input chunk, with the joined pieces if `args` is None.
@@ -336,6 +343,13 @@ class Calls:
         settled = self._settle_call(call, NO_RESULT)
         call.step = sys.maxsize  # of its later phases, only PENDING begins a new call
         return settled
+
+
+def _outcome(call: _Call, event: ToolUpdate) -> chunks.Chunk:
+    if event.phase is Phase.ERROR:
+        return chunks.ToolOutputError(call.shown_id, safe_json.error_text(event.error, TOOL_FAILED))
+    output = safe_json.sanitize(Raw(b"null") if event.result is None else event.result)
+    return chunks.ToolOutputAvailable(call.shown_id, output)
 
 
 def _digest(args: Raw) -> bytes:

@@ -23,8 +23,8 @@ client model in tests/core/test_promises.py:
 
     P1  `start` is first (but for transient parts), `finish` last, nothing after it
     P2  a block is opened once, closed once, and only written in between
-    P3  a tool output follows that tool's input, and comes at most once; pieces of the input come
-        before the input, preliminary outputs before the output
+    P3  a tool output follows that tool's input, and comes once (unless it replaces an error that
+        only said: no result); pieces come before the input, preliminary outputs before the output
     P4  the text sent is the text received, in order, once; text that is taken back was text of its
         own, which clients of the profile `7.1` show no more
     P5  no tool call is left without an outcome, except at `pause`: the calls that wait for an

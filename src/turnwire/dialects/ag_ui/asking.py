@@ -1,10 +1,14 @@
 """Which questions the interrupts of a run become: one for each call that wants a decision."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec import Raw
 
+from turnwire.core.approvals import subject
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
+from turnwire.core.events import Approval
 from turnwire.dialects.ag_ui import decisions
 from turnwire.dialects.ag_ui.content.calls import Calls
 from turnwire.dialects.ag_ui.decisions import Actions
@@ -14,18 +18,22 @@ from turnwire.dialects.ag_ui.interrupts import Interrupt
 def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrupt]:
     """Return each interrupt as the questions that the client is asked.
 
-    A question is about one call if `calls` has it, so that its card shows what is approved. If a
-    call is missing, or there are too many, one question is about all calls of the interrupt.
+    A question is about one call if `calls` has it with the same input, so that its card shows what
+    is approved. If a call is missing, or there are too many, one question is about all calls of the
+    interrupt.
     """
-    asked = sum(1 if each.actions is None else len(each.actions.calls) for each in interrupts)
-    has_room = asked <= OPEN_QUESTIONS_MAX
+    wanted = [each.actions for each in interrupts if each.actions is not None]
+    if not wanted:
+        return [*interrupts]
+    asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
+    waiting = _Waiting(calls if asked <= OPEN_QUESTIONS_MAX else Calls())
     found: list[Interrupt] = []
     for each in interrupts:
         actions = each.actions
         if actions is None:
             found.append(each)
             continue
-        call_ids = _call_ids(actions, calls) if has_room else None
+        call_ids = waiting.take(actions)
         if call_ids is None:
             found.append(_about_all(each, actions))
         else:
@@ -33,10 +41,33 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     return found
 
 
-def _call_ids(actions: Actions, calls: Calls) -> Sequence[str] | None:
-    if actions.call_id is not None:
-        return (actions.call_id,) if calls.is_open(actions.call_id) else None
-    return calls.find((each.name, each.input) for each in actions.calls)
+class _Waiting:
+    """The open calls about which nothing is asked yet."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._ids: dict[bytes, list[str]] = {}
+        """By tool and input. Of calls that are the same, the first one is the last of its list."""
+        for call_id in reversed(calls.open_ids):
+            name, whole = calls.described(call_id) or ("", Raw())
+            self._ids.setdefault(_digest(name, whole), []).append(call_id)
+
+    def take(self, actions: Actions) -> Sequence[str] | None:
+        """The ids of the calls of an interrupt, in their order; None if one is not there."""
+        digests = [_digest(each.name, each.input) for each in actions.calls]
+        if any(count > len(self._ids.get(each, ())) for each, count in Counter(digests).items()):
+            return None
+        if actions.call_id is None:
+            return [self._ids[each].pop() for each in digests]
+        same = self._ids[digests[0]]
+        if actions.call_id not in same:
+            return None
+        same.remove(actions.call_id)
+        return [actions.call_id]
+
+
+def _digest(name: str, whole: Raw) -> bytes:
+    """Equal for calls of one tool whose inputs are the same JSON."""
+    return subject("", Approval("", name, whole))
 
 
 def _about_each(
@@ -57,6 +88,7 @@ def _about_all(interrupt: Interrupt, actions: Actions) -> Interrupt:
     return msgspec.structs.replace(
         interrupt,
         question_id=actions.question_id(interrupt.question_id),
+        text="\n\n".join(filter(None, (interrupt.text, actions.whole_text))),
         call_id=None,
         fields={**interrupt.fields, "options": decisions.OPTIONS},
         asks_yes_or_no=True,

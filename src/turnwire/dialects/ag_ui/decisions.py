@@ -32,7 +32,9 @@ OPTIONS: Final = Raw(b'["approve","deny"]')
 INPUT_SHOWN_MAX: Final = 1_000
 """Most characters of an input in the text of a question."""
 
-_PREFIX: Final = "decision:"
+PREFIX: Final = "decision:"
+"""How the ids of these questions begin."""
+
 _PREFIX_MAX: Final = len("decision:all/64:")
 _ASKED: Final = re.compile(r"decision:(?:(all|[0-9]{1,2})/([0-9]{1,2})|alone):(.+)", re.DOTALL)
 _ALL: Final = "all"
@@ -44,8 +46,25 @@ class Action(Struct, frozen=True):
 
     name: str
     input: Raw
-    text: str
-    """What its user is asked."""
+    description: str
+
+    @property
+    def text(self) -> str:
+        """What its user is asked at its card."""
+        return self.description or self._shown
+
+    @property
+    def whole_text(self) -> str:
+        """What its user is asked where no card shows it."""
+        return "\n".join(filter(None, (self.description, self._shown)))
+
+    @property
+    def _shown(self) -> str:
+        whole = bytes(self.input).decode(errors="replace")
+        if len(whole) <= INPUT_SHOWN_MAX:
+            return f"{self.name} {whole}"
+        cut = f"cut: these are the first {INPUT_SHOWN_MAX:,} of {len(whole):,} characters"
+        return f"{self.name} {whole[:INPUT_SHOWN_MAX]}… ({cut})"
 
 
 class Actions(Struct, frozen=True):
@@ -58,15 +77,16 @@ class Actions(Struct, frozen=True):
     """Whether the agent wants a list of decisions."""
 
     @property
-    def text(self) -> str:
-        return "\n\n".join(each.text for each in self.calls)
+    def whole_text(self) -> str:
+        """What is asked by one question about all calls."""
+        return "\n\n".join(each.whole_text for each in self.calls)
 
     def question_id(self, interrupt_id: str, place: int | None = None) -> str:
         """The id of the question about the call at this place; None: about all of them."""
         if not self.is_list:
-            return f"{_PREFIX}alone:{interrupt_id}"
+            return f"{PREFIX}alone:{interrupt_id}"
         which = _ALL if place is None else place
-        return f"{_PREFIX}{which}/{len(self.calls)}:{interrupt_id}"
+        return f"{PREFIX}{which}/{len(self.calls)}:{interrupt_id}"
 
 
 class Decisions:
@@ -99,9 +119,9 @@ class Decisions:
 
 
 class _Decision(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One decision that runs no other call than the one that was shown: an edit is none."""
+    """A yes or a no. One of another type would run another call, or answer in the tool's place."""
 
-    type: Literal["approve", "reject", "respond"]
+    type: Literal["approve", "reject"]
     message: HandedOn | None = None
 
 
@@ -109,7 +129,7 @@ class _Decided(Struct, frozen=True, forbid_unknown_fields=True):
     decisions: Annotated[list[_Decision], Meta(max_length=OPEN_QUESTIONS_MAX)]
 
 
-class _Verdict(Struct, frozen=True):
+class _Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     approved: bool = False
     reason: HandedOn | None = None
 
@@ -172,13 +192,7 @@ def _take_yes_and_no(requests: Iterable[_Request], configs: Iterable[_Config]) -
 
 
 def _action(request: _Request | _Single) -> Action:
-    description = safe_json.string(request.description)
-    if description:
-        return Action(request.name, request.args, description)
-    shown = bytes(request.args).decode(errors="replace")
-    if len(shown) > INPUT_SHOWN_MAX:
-        shown = f"{shown[:INPUT_SHOWN_MAX]}…"
-    return Action(request.name, request.args, f"{request.name} {shown}")
+    return Action(request.name, request.args, safe_json.string(request.description) or "")
 
 
 def _decision(answer: Raw) -> _Decision:
@@ -192,7 +206,7 @@ def _for_all(answer: Raw, count: int) -> Raw:
     """One answer about several calls: the decisions as they are given, else one for all calls."""
     given = lenient.field(_decode_decided, answer)
     if given is not None and len(given.decisions) == count:
-        return answer
+        return _encoded(given)
     return _encoded(_Decided([_decision(answer)] * count))
 
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import FEW, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId
+from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, Id, SomeId
 from turnwire.core.events import Approval, Question
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
@@ -34,6 +34,11 @@ UNREADABLE: Final = "interrupt"
 COMMAND: Final = "command:"
 """How the id of a question begins whose interrupt has no id: `forwardedProps` answer it."""
 
+_OWN: Final = "own:"
+"""How the id of a question begins whose interrupt has an id that would be read in another way."""
+
+_READ: Final = (COMMAND, decisions.PREFIX, _OWN)
+_NO_ROOM: Final = "the id of its question would be too long"
 _APPROVED: Final = "approved"
 _YES_OR_NO_REASONS: Final = frozenset({"tool_call", "confirmation"})
 
@@ -90,6 +95,10 @@ class _Interrupt(Struct, frozen=True, rename="camel"):
     expires_at: Raw = Raw()
     metadata: Raw = Raw()
 
+    def __post_init__(self) -> None:
+        if len(_question_id(self.id)) > ID_MAX:
+            raise ValueError(_NO_ROOM)
+
 
 class _Schema(Struct, frozen=True, rename="camel"):
     properties: Annotated[dict[HandedOn, Raw], FEW] = {}
@@ -132,6 +141,10 @@ class _Metadata(Struct, frozen=True):
 class _ApprovalRequest(Struct, frozen=True):
     id: Id
     function_call: _FunctionCall = _FunctionCall()
+
+    def __post_init__(self) -> None:
+        if len(_question_id(self.id)) > ID_MAX:
+            raise ValueError(_NO_ROOM)
 
 
 class _Text(Struct, frozen=True):
@@ -191,7 +204,7 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
         actions = decisions.actions_in(shown, question_id)
         return Interrupt(
             question_id=question_id,
-            text=_text_in(shown) if actions is None else actions.text,
+            text=_text_in(shown) if actions is None else None,
             fields=_present(value=shown),
             is_of_graph=True,
             actions=actions,
@@ -200,7 +213,7 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
     if request is None:
         return None
     return Interrupt(
-        question_id=request.id,
+        question_id=_question_id(request.id),
         call_id=request.function_call.call_id or None,
         asks_yes_or_no=True,
         fields=_present(value=value),
@@ -263,7 +276,8 @@ def resume_fields(answers: Iterable[Answered]) -> tuple[Raw | None, Raw]:
         if interrupt_id.startswith(COMMAND):
             forwarded = Raw(b'{"command":{"resume":%b}}' % bytes(payload))
             continue
-        entries.append({"interruptId": interrupt_id, "status": "resolved", "payload": payload})
+        own_id = interrupt_id.removeprefix(_OWN)
+        entries.append({"interruptId": own_id, "status": "resolved", "payload": payload})
     return (Raw(msgspec.json.encode(entries)) if entries else None), forwarded
 
 
@@ -277,10 +291,11 @@ def _payload(answer: Raw, *, is_approval: bool) -> Raw:
 def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
     metadata = lenient.field(_decode_metadata, found.metadata) or _Metadata()
     value = Raw() if metadata.langgraph is None else metadata.langgraph.raw
-    actions = decisions.actions_in(value, found.id)
-    text = _text_in(value) if actions is None else actions.text
+    question_id = _question_id(found.id)
+    actions = decisions.actions_in(value, question_id)
+    text = _text_in(value) if actions is None else None
     return Interrupt(
-        question_id=found.id,
+        question_id=question_id,
         text=found.message or text or metadata.reason,
         reason=found.reason,
         # Of an invented call that only asks: the call that it asks about.
@@ -295,6 +310,11 @@ def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
             value=value,
         ),
     )
+
+
+def _question_id(interrupt_id: str) -> str:
+    """The id of a question whose answer is sent to the interrupt of this id."""
+    return f"{_OWN}{interrupt_id}" if interrupt_id.startswith(_READ) else interrupt_id
 
 
 def _expires_at(raw: Raw, frame_stats: FrameStats) -> Raw:

@@ -41,7 +41,6 @@ from turnwire.dialects.ag_ui.frames import (
 )
 from turnwire.dialects.ag_ui.interrupts import Answered, Interrupt, Verdict
 
-NO_RESULT: Final = "No result"
 NOT_TAKEN: Final = "The agent did not take this prompt: it still waits for an answer"
 UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
 TOO_LONG: Final = "The agent asks something, but the turn is too long to go on after an answer"
@@ -350,7 +349,7 @@ class TurnProtocol(StopsAtOnce):
             about = {each.call_id for each in asked}
             for call_id in calls.open_ids:
                 if call_id not in about:
-                    settled += calls.result(call_id, None, error=NO_RESULT)
+                    settled += calls.settle(call_id)
         questions = [
             interrupts.question(each, call, as_approval=as_approvals)
             for each, call in zip(asked, described, strict=True)

@@ -70,7 +70,7 @@ def call_events(frame: ToolUpdate) -> list[Event]:
         args=frame.args or None,
         result=frame.result or None,
         error=safe_json.error_message(frame.error),
-        preliminary=bool(frame.preliminary),
+        preliminary=bool(frame.preliminary) and not frame.status.is_over,
     )
     if frame.args_delta is None:
         return [update]
@@ -190,7 +190,7 @@ def _call_events(part: Part, raw: Raw, finished_calls: dict[str, Raw]) -> Iterat
         args=part.args or None,
         result=part.result or None,
         error=safe_json.error_message(part.error),
-        preliminary=bytes(part.preliminary) == b"true",
+        preliminary=bytes(part.preliminary) == b"true" and not phase.is_over,
     )
 
 

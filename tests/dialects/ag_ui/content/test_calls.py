@@ -99,6 +99,34 @@ def test_what_an_earlier_run_told_is_followed() -> None:
     assert calls.is_done("c3")
 
 
+def test_a_call_that_was_settled_without_an_outcome_gets_it_later_once() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    (settled,) = events_of(calls.settle("c1"))
+    calls.next_run()
+
+    assert (settled[1]["error"], settled[1]["preliminary"]) == ("No result", True)
+    assert (calls.is_open("c1"), calls.lacks_outcome("c1"), calls.is_done("c1")) == (
+        *(False, True, False),
+    )
+    assert calls.start("c1", "x") + calls.args("c1", "{}") + calls.end("c1") == []
+    (done,) = events_of(calls.result("c1", Raw(b"2")))
+    assert (done[1]["tool_name"], done[1]["phase"]) == ("x", "completed")
+    assert calls.is_done("c1")
+    assert calls.result("c1", Raw(b"3")) == []
+    assert calls.came_late("c1", has_input=True, is_error=False) == []
+
+
+def test_one_that_an_earlier_run_settled_gets_it_too() -> None:
+    calls, earlier = Calls(), begun("{}")
+    for update in earlier.settle("c1"):
+        assert isinstance(update, ToolUpdate)
+        calls.follow(update)
+
+    assert not calls.is_done("c1")
+    assert events_of(calls.result("c1", Raw(b"2")))[0][1]["result"] == "2"
+
+
 def test_an_end_without_input_waits_for_one() -> None:
     calls = begun()
 

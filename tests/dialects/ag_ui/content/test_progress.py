@@ -261,7 +261,8 @@ def test_reasoning_that_is_told_again_inside_of_text_does_not_cut_it() -> None:
 def test_of_more_interrupts_than_can_be_asked_none_is_and_the_turn_fails(
     count: int, asked: int
 ) -> None:
-    many = [f.custom("on_interrupt", str(number)) for number in range(count)]
+    asks = [{"id": f"a{number}"} for number in range(count)]
+    many = [f.custom("function_approval_request", each) for each in asks]
     told = protocol(f.text("a"), *many)
 
     events = plain(told.receive_frame(f.finished(), 0))

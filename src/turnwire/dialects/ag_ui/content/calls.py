@@ -9,15 +9,15 @@ An agent may leave out START or END, or send END when the tool is done, together
 The methods of `Calls` return the events of a call.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.approvals import subject
 from turnwire.core.bounds import keep
-from turnwire.core.events import Approval, Event, Phase, ToolInputDelta, ToolUpdate
+from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import json_text
 
 OPEN_MAX: Final = 256
@@ -28,6 +28,8 @@ DONE_MAX: Final = 4_096
 
 INPUT_MAX: Final = 1_048_576
 """Most characters of the inputs of open calls. Of a longer input, the client gets the pieces."""
+
+NO_RESULT: Final = "No result"
 
 UNNAMED: Final = "tool"
 """The name of a call whose beginning was not told."""
@@ -64,7 +66,9 @@ class Calls:
     def __init__(self) -> None:
         self._open: dict[str, _Call] = {}
         self._done: dict[str, _Done] = {}
-        """Calls that have an outcome."""
+        """Calls that have an outcome, or were settled without one."""
+        self._settled: dict[str, str] = {}
+        """The names of calls that were settled without an outcome, which a later run may have."""
         self._waited: dict[str, None] = {}
         """Calls that were open when this run began."""
         self._run = 0
@@ -89,9 +93,12 @@ class Calls:
     def is_open(self, call_id: str) -> bool:
         return call_id in self._open
 
+    def lacks_outcome(self, call_id: str) -> bool:
+        return call_id in self._open or call_id in self._settled
+
     @property
-    def has_open(self) -> bool:
-        return bool(self._open)
+    def any_lacks_outcome(self) -> bool:
+        return bool(self._open or self._settled)
 
     @property
     def has_waited(self) -> bool:
@@ -102,28 +109,12 @@ class Calls:
         return call_id in self._waited and call_id in self._open
 
     def is_done(self, call_id: str) -> bool:
-        return call_id in self._done and call_id not in self._open
+        return call_id in self._done and not self.lacks_outcome(call_id)
 
     def described(self, call_id: str) -> tuple[str, Raw] | None:
         """The name and the input of an open call."""
         call = self._open.get(call_id)
-        return None if call is None else (call.name, _input_of(call))
-
-    def find(self, wanted: Iterable[tuple[str, Raw]]) -> list[str] | None:
-        """The ids of open calls with these names and inputs, each once; None if one is not there.
-
-        Of calls that are the same, the first one comes first.
-        """
-        ids: dict[bytes, list[str]] = {}
-        for call_id, call in reversed(self._open.items()):
-            ids.setdefault(_digest(call.name, _input_of(call)), []).append(call_id)
-        found: list[str] = []
-        for name, whole in wanted:
-            same = ids.get(_digest(name, whole))
-            if not same:
-                return None
-            found.append(same.pop())
-        return found
+        return None if call is None else (call.name, call.input or _whole(call.pieces) or _EMPTY)
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
@@ -133,18 +124,21 @@ class Calls:
 
     def follow(self, update: ToolUpdate) -> None:
         """Know what an earlier run told of a call."""
-        if update.phase.is_over:
+        if update.phase.is_over and not update.preliminary:
             self.result(update.call_id, None)
-        else:
-            self.adopt(update.call_id, update.tool_name, update.args or _EMPTY)
+            return
+        self.adopt(update.call_id, update.tool_name, update.args or _EMPTY)
+        if update.phase.is_over:
+            self.settle(update.call_id)
 
     def start(self, call_id: str, name: str) -> list[Event]:
         if call_id in self._open or self._is_repeated(call_id):
             return []
         events: list[Event] = []
         if len(self._open) >= OPEN_MAX:
-            events = self.result(next(iter(self._open)), None, error="No result")
+            events = self.result(next(iter(self._open)), None, error=NO_RESULT)
         self._done.pop(call_id, None)
+        self._settled.pop(call_id, None)
         self._open[call_id] = _Call(name)
         return [*events, _update(call_id, name, Phase.PENDING)]
 
@@ -177,13 +171,15 @@ class Calls:
 
     def result(self, call_id: str, output: Raw | None, *, error: str | None = None) -> list[Event]:
         """A call has its outcome: an output, or an error. Of several, the first counts."""
-        call = self._open.pop(call_id, None)
-        if call is None and call_id in self._done:
+        call, done = self._open.pop(call_id, None), self._done.get(call_id)
+        settled = self._settled.pop(call_id, None)
+        if call is None and done is not None and settled is None:
             return []
-        call = call or _Call(UNNAMED)
+        call = call or _Call(settled or UNNAMED)
         whole = call.input or _whole(call.pieces)
         self._input_chars -= call.chars
-        keep(self._done, call_id, _Done(self._run, whole is not None, error is not None), DONE_MAX)
+        has_input = whole is not None or (done is not None and done.has_input)
+        keep(self._done, call_id, _Done(self._run, has_input, error is not None), DONE_MAX)
         return [
             ToolUpdate(
                 call_id=call_id,
@@ -194,6 +190,16 @@ class Calls:
                 error=error,
             )
         ]
+
+    def settle(self, call_id: str) -> list[Event]:
+        """End an open call without an outcome, for clients that wait for that of each call.
+
+        The outcome that a later run may have replaces this error.
+        """
+        name = self._open[call_id].name
+        events = self.result(call_id, None, error=NO_RESULT)
+        keep(self._settled, call_id, name, OPEN_MAX)
+        return [msgspec.structs.replace(each, preliminary=True) for each in events]
 
     def came_late(self, call_id: str, *, has_input: bool, is_error: bool) -> Sequence[str]:
         """What a snapshot knows of a call that is over, and the client was not told: each once."""
@@ -224,15 +230,6 @@ class Calls:
         """Whether a call of this id was done in an earlier run: its START is a repetition."""
         done = self._done.get(call_id)
         return done is not None and done.run < self._run
-
-
-def _input_of(call: _Call) -> Raw:
-    return call.input or _whole(call.pieces) or _EMPTY
-
-
-def _digest(name: str, whole: Raw) -> bytes:
-    """Equal for calls of one tool whose inputs are the same JSON."""
-    return subject("", Approval("", name, whole))
 
 
 def _whole(pieces: list[str]) -> Raw | None:

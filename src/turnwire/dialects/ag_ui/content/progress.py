@@ -26,7 +26,7 @@ from turnwire.dialects.ag_ui.content.text import ReasoningMessages, TextMessages
 from turnwire.dialects.ag_ui.content.transcript import Transcript
 from turnwire.dialects.ag_ui.content.usage import Usage
 from turnwire.dialects.ag_ui.frames import RunEvent, Shorthand
-from turnwire.dialects.ag_ui.interrupts import Interrupt
+from turnwire.dialects.ag_ui.interrupts import ON_INTERRUPT, Interrupt
 
 SUBAGENTS_MAX: Final = 64
 """Most subagents whose names are kept."""
@@ -112,7 +112,7 @@ class Progress:
         """Take an event of the framework behind the agent: it may tell something of a call."""
         self.has_worked = True
         self._frame_stats.count_left_out("RAW", len(raw))
-        if not self.calls.has_open:
+        if not self.calls.any_lacks_outcome:
             return []
         return self._tell(self._take_graph(snapshots.in_raw(raw)))
 
@@ -306,7 +306,7 @@ class Progress:
     def _take_graph(self, found: snapshots.InGraph) -> list[Event]:
         """Tell inputs that calls did not tell, and note which calls failed."""
         for call_id in found.failed:
-            if self.calls.is_open(call_id):
+            if self.calls.lacks_outcome(call_id):
                 self._held.has_failed(call_id)
         return [
             event
@@ -343,7 +343,9 @@ class Progress:
         """Keep an interrupt to the end of its run."""
         number = len(self.interrupts)
         found = interrupts.from_custom(name, value, f"{self._run_id}:{number}")
-        if found is not None and number < OPEN_QUESTIONS_MAX:
+        # A command has one answer: of two interrupts that want it, one would never get its own.
+        is_second = name == ON_INTERRUPT and any(each.is_of_graph for each in self.interrupts)
+        if found is not None and number < OPEN_QUESTIONS_MAX and not is_second:
             self.interrupts.append(found)
         else:
             self.has_unreadable_interrupt = True

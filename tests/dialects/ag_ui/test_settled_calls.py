@@ -1,0 +1,142 @@
+"""Calls that nobody is asked about, beside one that waits for its user: the next run tells of them.
+
+LangChain's middleware interrupts before any tool runs. Clients answer an approval only when each
+other call has an outcome, so these calls get one. What the next run tells replaces it.
+"""
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from support import ag_ui_frames as f
+from support.ag_ui_decisions import CALL_A, asked, outcome, request, value
+from support.ag_ui_turn import Played, protocol
+from support.continued import REQUESTS
+from turnwire.core.body.client_copy import ClientCopy
+from turnwire.core.requests import QuestionReply, ResumeRequest
+from turnwire.core.turn.inputs import AgentLeft, Opened
+from turnwire.core.turn.limits import Limits
+from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.core.turn_log.continuation import ContinuationProtocol
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
+from turnwire.dialects.ag_ui import AgUi
+
+CALL_C = f.whole_call("c2", "weather", '{"city":"Rome"}')
+ASKED = f.interrupted(outcome(value(request())))
+CITY = {"city": "Rome"}
+
+
+def state(*messages: Any) -> bytes:
+    return f.event("STATE_SNAPSHOT", snapshot={"messages": [*messages]})
+
+
+def ended(call_id: str, content: str) -> dict[str, Any]:
+    return {"type": "tool", "tool_call_id": call_id, "status": "error", "content": content}
+
+
+def went_on(*told: bytes) -> Played:
+    """A turn with such a call, whose user approved the other one."""
+    played = Played(f.started(), *CALL_A, *CALL_C, ASKED).leave()
+    (question,) = asked(played)
+    assert question["callId"] == "c1"
+    assert played.of_call("c2")[-1]["errorText"] == "No result"
+    played.reply(question["questionId"], answer=True).open_again()
+    run = played.requests[-1]["runId"]
+    return played.tell(f.started(run), *told, f.text("Done."), f.finished(run))
+
+
+@pytest.mark.parametrize("repeated", [[], CALL_C])
+def test_its_result_replaces_the_lack_of_one(repeated: list[bytes]) -> None:
+    played = went_on(*repeated, f.result("sunny", "c2", "t2"), f.result("gone"))
+
+    assert played.of_call("c2")[-1]["output"] == "sunny"
+    assert played.calls()["c2"] == (CITY, "sunny")
+    assert [chunk["type"] for chunk in played.of_call("c2")].count("tool-input-start") == 1
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
+
+
+def test_of_several_results_the_first_counts() -> None:
+    played = went_on(f.result("sunny", "c2", "t2"), f.text("."), f.result("rainy", "c2", "t3"))
+
+    assert played.calls()["c2"] == (CITY, "sunny")
+
+
+def test_the_next_run_of_an_agent_that_keeps_nothing_is_told_of_no_result() -> None:
+    played = went_on()
+
+    assert [each["role"] for each in played.requests[1]["messages"]] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        [
+            f.raw(event="on_tool_end", data={"output": ended("c2", "no sky")}),
+            f.result("no sky", "c2", "t2"),
+        ],
+        [f.result("no sky", "c2", "t2"), state(ended("c2", "no sky"))],
+    ],
+)
+def test_its_failure_is_the_error_that_it_is(marked: list[bytes]) -> None:
+    played = went_on(f.result("gone"), f.text("."), *marked)
+
+    assert played.calls() == {"c1": ({"path": "a"}, "gone"), "c2": (CITY, "no sky")}
+    assert played.of_call("c2")[-1]["type"] == "tool-output-error"
+
+
+def test_a_run_that_does_not_tell_of_it_leaves_it_as_it_is() -> None:
+    played = went_on(f.result("gone"))
+
+    assert played.calls()["c2"] == (CITY, "No result")
+    assert [chunk["type"] for chunk in played.of_call("c2")].count("tool-output-error") == 1
+    played.client.close()
+
+
+def test_at_a_card_the_stream_of_the_answer_has_its_result() -> None:
+    """The turn log has the turn up to there."""
+    played = Played(
+        *(f.started(), *CALL_A, *CALL_C, ASKED),
+        native=True,
+        options_of_stream=StreamOptions(approvals=REQUESTS),
+    )
+    assert (played.turn.outcome, list(played.client.approvals.values())) == (Outcome.ASKED, ["c1"])
+    assert played.calls()["c2"] == (CITY, "No result")
+    played.client.close()
+
+    source = protocol()
+    told = [each for frame in (*CALL_A, *CALL_C, ASKED) for each in events(source, frame)]
+    reply = QuestionReply("decision:0/1:i1", Raw(b"true"))
+    resumed = AgUi().resume(
+        ResumeRequest(
+            user_id="u1",
+            session_id="s1",
+            init_s=5,
+            replies=(reply,),
+            message_id=f.RUN,
+            waiting=told,
+        )
+    )
+    known = ClientCopy(message_id=f.RUN, pending=frozenset({"c1"}))
+    turn = Turn(
+        ContinuationProtocol(resumed, told, (reply,)),
+        Limits(),
+        UIMessageStream(StreamOptions(approvals=REQUESTS, client_copy=known)),
+    )
+    client = played.client.next_response()
+    run = played.body(resumed.connect_request().body)["runId"]
+    frames = [f.started(run), *CALL_C, f.result("sunny", "c2", "t2"), f.result("gone")]
+    client.read(turn.handle(Opened(), 0).to_client)
+    client.read(turn.frames([*frames, f.text("Done."), f.finished(run)], 0).to_client)
+    client.read(turn.handle(AgentLeft(), 0).to_client)
+
+    client.close()
+    cards = {part["toolCallId"]: part.get("output") for part in client.parts if "input" in part}
+    assert cards == {"c1": "gone", "c2": "sunny"}
+
+
+def events(source: Any, frame: bytes) -> list[Any]:
+    decoded = source.receive_frame(frame, 0)
+    return [*getattr(decoded, "events", ())]
