@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from e2e.axe import violations
 from e2e.scripted_model import ANSWER, BEFORE, WORD, ScriptedModel
 from e2e.talking import WIDE, Talk
-from e2e.test_page import violations
 from turnwire_lab.runtime.process import RuntimeAgent
 from turnwire_lab.runtime.steering import PROMPTS
 from turnwire_lab.stage import Stage

@@ -6,30 +6,18 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
+from e2e.axe import violations
 from e2e.conftest import NewTalk
 from e2e.talking import WIDE, Talk
 from turnwire_lab.page.guard import POLICY
-from turnwire_lab.page.serving import BUILT
 from turnwire_lab.stage import Stage
 
-AXE = (BUILT.parent / "node_modules/axe-core/axe.min.js").read_text
-RULES = """{resultTypes: ['violations'], runOnly:
-    ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"""
 SCHEMES: Final = ("light", "dark")
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-async def violations(page: Page) -> list[dict[str, Any]]:
-    if not await page.evaluate("() => 'axe' in window"):
-        await page.evaluate(AXE())
-    found = await page.evaluate(f"async () => (await axe.run(document, {RULES})).violations")
-    return [
-        {"rule": each["id"], "where": [node["target"] for node in each["nodes"]]} for each in found
-    ]
 
 
 async def test_axe_finds_nothing(new_talk: NewTalk) -> None:

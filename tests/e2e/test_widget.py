@@ -2,17 +2,16 @@
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
+from e2e.axe import violations
 from e2e.conftest import NewVisit
 from e2e.visiting import LOOSE, Visit
 from gateway.waiting import until
 from turnwire_lab.agents.v2.files import picture
 from turnwire_lab.embed.site import SUGGESTIONS
-from turnwire_lab.page.serving import BUILT as PAGE_BUILT
 
 ROOT = "document.querySelector('turnwire-widget').shadowRoot"
 END_OF_STORY = "this is the end."
@@ -22,16 +21,6 @@ HOSTILE = """<style>
     font-size: 1px !important; pointer-events: none !important; transform: scale(0) !important; }
 html, body { display: block !important; opacity: 1 !important; transform: none !important; }
 </style>"""
-AXE = PAGE_BUILT.parent / "node_modules/axe-core/axe.min.js"
-RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
-
-
-async def violations(page: Page) -> list[dict[str, Any]]:
-    await page.evaluate(AXE.read_text())
-    found = await page.evaluate(f"async () => (await axe.run(document, {RULES})).violations")
-    return [
-        {"rule": each["id"], "where": [node["target"] for node in each["nodes"]]} for each in found
-    ]
 
 
 async def test_an_answer_streams_and_is_there_again_after_a_reload(visit: Visit) -> None:

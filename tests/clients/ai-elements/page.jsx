@@ -16,6 +16,7 @@ import { Tool, ToolContent, ToolHeader, ToolInput, ToolOutput } from "@/componen
 
 const AT_ONCE = 6; // a browser opens no more connections to one host
 const LIMIT_MS = 60_000;
+const IDLE_MS = 2_000; // a busy page is seldom idle, and looked at again then
 
 function Part({ part, streaming }) {
   if (part.type === "text") return <MessageResponse isAnimating={streaming}>{part.text}</MessageResponse>;
@@ -131,6 +132,15 @@ function shown(element) {
   return { kind, name, label, blocks: Object.fromEntries(blocks) };
 }
 
+/** Wait until React has nothing left to render: it works in tasks, and the browser is not idle before they ran. */
+async function still(place) {
+  const idle = () => new Promise((resolve) => requestIdleCallback(resolve, { timeout: IDLE_MS }));
+  for (let before; before !== place.innerHTML; await idle()) {
+    before = place.innerHTML;
+    await idle();
+  }
+}
+
 async function play(job) {
   const place = document.createElement("div");
   document.getElementById("root").append(place);
@@ -141,6 +151,7 @@ async function play(job) {
     root.render(<Chat job={job} onShown={resolve} />);
   });
   clearTimeout(bell);
+  await still(place);
   const answers = [...place.querySelectorAll("[data-role=assistant]")];
   const parts = answers.at(-1)?.querySelectorAll("[data-kind]") ?? [];
   const seen = {
