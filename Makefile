@@ -354,7 +354,7 @@ STEPS ?= tools checked counted measured coverage unmeasured browsed
 REST := thorough browsed-rest runtime-judged conform-check packaged operated proxied hostile-check broken watched
 
 .PHONY: test
-test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (13 min)
+test:  ## Lint, docs, coverage, all tests but those of some targets below; a failure stops none (12 min)
 	@told=; failed=0; export FAILED_TESTS=$$(mktemp); \
 	for step in $(STEPS); do \
 	  echo "== $$step"; began=$$(date +%s); \
@@ -364,7 +364,7 @@ test:  ## Lint, docs, coverage, all tests but those of some targets below; a fai
 	printf "== All steps:\n$$told"; mkdir -p build; tee -a build/failed-tests.txt <$$FAILED_TESTS; rm $$FAILED_TESTS; exit $$failed
 
 .PHONY: all
-all:  ## What `make test` leaves out: deploy/, three proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (32 min)
+all:  ## What `make test` leaves out: deploy/, three proxies, Prometheus, all of the clients, the wheels alone, hostile neighbours, broken lines, a soak (27 min)
 	@$(MAKE) --no-print-directory test STEPS="$(REST)"
 
 # Downloads wait for others, so they go side by side.
