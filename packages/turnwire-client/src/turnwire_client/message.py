@@ -98,6 +98,7 @@ class Building:
             case events.ToolOutputAvailable(call_id, output, preliminary):
                 part = self._tool(call_id)
                 part.pop("preliminary", None)
+                part.pop("errorText", None)  # that of a call whose outcome was not there yet
                 part.update(state="output-available", output=output)
                 part.update({"preliminary": True} if preliminary else {})
             case events.ToolOutputError(call_id, text):
