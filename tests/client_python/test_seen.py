@@ -103,6 +103,17 @@ def test_a_call_goes_on_where_it_was() -> None:
     assert found == [ToolOutputAvailable("c", 3), TextDelta("b", "far")]
 
 
+def test_a_result_that_replaces_an_error_is_new_and_the_error_is_not() -> None:
+    error: Json = {"type": "tool-output-error", "toolCallId": "c", "errorText": "No result"}
+    output: Json = {"type": "tool-output-available", "toolCallId": "c", "output": 3}
+    turn = cut_after(GIVEN, error)
+
+    assert again(turn, GIVEN, error, output) == [ToolOutputAvailable("c", 3)]
+    turn.connect()
+    assert again(turn, GIVEN, error, output) == []
+    assert "errorText" not in turn.message.parts[-1]
+
+
 def test_files_and_nameless_data_are_counted() -> None:
     file: Json = {"type": "file", "url": "u", "mediaType": "image/png"}
     turn = cut_after(file, data(1))

@@ -29,8 +29,8 @@ _STAGES: Final[Mapping[type[Any], int]] = {
     events.ToolInputStart: 0,
     events.ToolInputAvailable: 1,
     chunks.ApprovalRequest: 2,
-    events.ToolOutputAvailable: 4,
     events.ToolOutputError: 4,
+    events.ToolOutputAvailable: 5,  # it may replace the error of a call without a result
 }
 _PRELIMINARY: Final = 3
 
