@@ -152,7 +152,7 @@ def banner(
 ) -> str:
     curl = shlex.join(
         [
-            *("curl", "-N", f"{url}/api/sessions/{SESSION}/chat"),
+            *("curl", "-sN", f"{url}/api/sessions/{SESSION}/chat"),
             *("-H", f"authorization: Bearer {token}"),
             *("-H", "content-type: application/json"),
             *("-d", PROMPT),

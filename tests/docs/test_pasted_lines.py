@@ -1,4 +1,8 @@
-"""What pages tell to paste has no comments: the shell of a Mac, zsh, takes them for arguments."""
+"""What pages tell to paste.
+
+It has no comments: the shell of a Mac, zsh, takes them for arguments. And `curl` is quiet, since
+its progress meter would stand between the chunks.
+"""
 
 import re
 from pathlib import Path
@@ -12,6 +16,9 @@ COMMAND: Final = re.compile(
     r"|python|turnwire)"
 )
 QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+CURL: Final = re.compile(r"(?:^|(?<=[\s'(]))curl ((?:.*\\\n)*.*)", re.MULTILINE)
+QUIET: Final = re.compile(r"-s[fN]* ")
+STREAM: Final = re.compile(r"/(?:chat|stream)[\s\"?]")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
 
 
@@ -45,3 +52,27 @@ def test_no_line_that_is_pasted_has_a_comment() -> None:
 
     assert len(found) > 50
     assert {page: lines for page, lines in found.items() if lines} == {}
+
+
+def loud(text: str) -> list[str]:
+    """The calls of curl with a progress meter, or that hold back the chunks of a stream."""
+    calls = [call for block in pasted(text) for call in CURL.findall(block)]
+    return [
+        call
+        for call in calls
+        if QUIET.match(call) is None or (STREAM.search(call) and not call.startswith("-sN "))
+    ]
+
+
+def test_loud_calls_are_found() -> None:
+    quiet = "curl -sN $s1/chat\ncurl -s $s1/stop\n"
+    page = f"```sh\ncurl -N $s1/x\ncurl -s \\\n  $s1/chat -d 1\n{quiet}```\n"
+
+    assert loud(page) == ["-N $s1/x", "-s \\\n  $s1/chat -d 1"]
+
+
+def test_every_call_of_curl_that_is_pasted_is_quiet_and_shows_chunks_as_they_come() -> None:
+    texts = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in pages()}
+
+    assert sum("curl -sN" in text for text in texts.values()) > 9
+    assert {page: calls for page, text in texts.items() if (calls := loud(text))} == {}

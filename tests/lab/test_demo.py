@@ -61,6 +61,7 @@ async def demo() -> AsyncIterator[tuple[Process, dict[str, str]]]:
 async def test_the_line_to_paste_shows_an_answer(demo: tuple[Process, dict[str, str]]) -> None:
     curl = shlex.split(demo[1]["curl"])
     url, body = curl[2], curl[-1]
+    assert curl[:2] == ["curl", "-sN"]  # no progress meter between the chunks, which come at once
     headers = dict(curl[i + 1].split(": ", 1) for i, word in enumerate(curl) if word == "-H")
 
     async with httpx.AsyncClient(trust_env=False) as http:
