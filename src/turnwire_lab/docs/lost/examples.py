@@ -88,7 +88,13 @@ TEXT: Final[Mapping[str, Frame]] = {
     "openai-responses": _response("output_text.delta", output_index=0, content_index=0, delta="Hi"),
 }
 
-_ACP_CALL: Final = _update("tool_call", toolCallId="c1", title="Run ls", kind="execute")
+_ACP_PROMPT: Final = 10
+"""The id of the request with our prompt."""
+_ACP_INPUT_MAX: Final = 262_144
+_ACP_CALL: Final[Sequence[Frame]] = [
+    _update("tool_call", toolCallId="c1", title="Run ls", kind="execute", status="pending"),
+    _update("tool_call_update", toolCallId="c1", status="in_progress", rawInput={"command": "ls"}),
+]
 _AG_UI_CALL: Final[Sequence[Frame]] = [
     {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "bash"},
     {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "{}"},
@@ -156,29 +162,18 @@ LOSSES: Final[Sequence[Loss]] = (
         {"openai-chat": [_chunk(content=[{"type": "redacted_thinking", "data": "x"}])]},
     ),
     Loss(
-        "the result of a tool that the wire does not tell",
+        "the result of a tool, where the wire does not carry it",
         {
             "openai-chat": [
                 {"tool": "bash", "toolCallId": "c1", "status": "running", "label": "ls"},
                 {"tool": "bash", "toolCallId": "c1", "status": "completed"},
             ],
-            "acp": [_ACP_CALL, _update("tool_call_update", toolCallId="c1", status="completed")],
         },
         "on `openai-chat` the card says that its output is not shown",
     ),
     Loss(
-        "what a tool tells while it runs",
+        "the progress of a tool that runs",
         {
-            "acp": [
-                _ACP_CALL,
-                _update(
-                    "tool_call_update",
-                    toolCallId="c1",
-                    status="in_progress",
-                    rawInput={"command": "ls"},
-                    content=[{"type": "content", "content": _content("a.txt")}],
-                ),
-            ],
             "openai-responses": [
                 _response(
                     "image_generation_call.partial_image", output_index=1, partial_image_b64=""
@@ -186,13 +181,13 @@ LOSSES: Final[Sequence[Loss]] = (
             ],
             "ag-ui": [{"type": "CUSTOM", "name": "tool_progress", "value": {"n": 1}}],
         },
-        "preliminary outputs (`ui-stream`, `v2`) are shown in the profiles `6` and `7`",
+        "preliminary outputs (`acp`, `ui-stream`, `v2`) are shown in the profiles `6` and `7`",
     ),
     Loss(
         "a failure that looks like a result: only what the wire marks is an error",
         {
             "acp": [
-                _ACP_CALL,
+                *_ACP_CALL,
                 _update(
                     "tool_call_update", toolCallId="c1", status="completed", rawOutput={"exit": 3}
                 ),
@@ -214,7 +209,8 @@ LOSSES: Final[Sequence[Loss]] = (
     ),
     Loss(
         "a prompt that the agent took and never ran",
-        {name: [END] for name in OPENED},
+        # On `acp` the prompt is sent once the session is open.
+        {name: [*(OPENED[name] if name == "acp" else ()), END] for name in OPENED},
         "if the agent sends nothing at all, `TURNWIRE_IDLE_S` ends the turn",
         has_begun=False,
     ),
@@ -230,12 +226,19 @@ LOSSES: Final[Sequence[Loss]] = (
                 }
             ],
             "acp": [
-                _ACP_CALL,
+                *_ACP_CALL,
                 {
                     "jsonrpc": "2.0",
                     "id": 5,
                     "method": "session/request_permission",
-                    "params": {"sessionId": "S", "toolCall": {"toolCallId": "c1"}, "options": 7},
+                    "params": {
+                        "sessionId": "S",
+                        "toolCall": {
+                            "toolCallId": "c1",
+                            "rawInput": {"command": "x" * _ACP_INPUT_MAX},
+                        },
+                        "options": [{"optionId": "1", "name": "Once", "kind": "allow_once"}],
+                    },
                 },
             ],
             "openai-responses": [
@@ -265,7 +268,7 @@ LOSSES: Final[Sequence[Loss]] = (
                     response={"incomplete_details": {"reason": "max_output_tokens"}},
                 ),
             ],
-            "acp": [TEXT["acp"], _rpc(10, stopReason="max_tokens")],
+            "acp": [TEXT["acp"], _rpc(_ACP_PROMPT, stopReason="max_tokens")],
         },
         "the reason stands in the message's metadata (`finishReason`)",
     ),
@@ -274,16 +277,10 @@ LOSSES: Final[Sequence[Loss]] = (
         {
             "openai-chat": [{"choices": [{"index": 1, "delta": {"content": "Hi"}}]}],
             "openai-responses": [_response("audio.delta", delta="QUJD")],
-            "acp": [
-                _update(
-                    "agent_message_chunk",
-                    content={"type": "audio", "data": "QUJD", "mimeType": "audio/wav"},
-                )
-            ],
         },
     ),
     Loss(
-        "what the agent tells of its session, and not of the turn",
+        "what the agent reports about its session, and not about the turn",
         {
             "v2": [{"type": "title", "title": "X"}],
             "session-agent": [{"type": "title", "title": "X"}],
@@ -309,7 +306,10 @@ LOSSES: Final[Sequence[Loss]] = (
                 {"type": "message.part.source", "turnId": "T", "sourceId": "s1", "url": _NO_PAGE}
             ],
             "acp": [
-                _update("agent_message_chunk", content={"type": "resource_link", "uri": _NO_PAGE})
+                _update(
+                    "agent_message_chunk",
+                    content={"type": "resource_link", "uri": _NO_PAGE, "name": "A page"},
+                )
             ],
             "ui-stream": [{"type": "source-url", "sourceId": "s1", "url": _NO_PAGE}],
             "openai-chat": [
@@ -329,7 +329,14 @@ LOSSES: Final[Sequence[Loss]] = (
     Loss(
         "token counts, unless `TURNWIRE_USAGE` asks for them",
         {
-            "acp": [_update("usage_update", used=1, size=2)],
+            "acp": [
+                TEXT["acp"],
+                _rpc(
+                    _ACP_PROMPT,
+                    stopReason="end_turn",
+                    usage={"totalTokens": 7, "inputTokens": 4, "outputTokens": 3},
+                ),
+            ],
             "openai-chat": [
                 TEXT["openai-chat"],
                 _chunk("stop"),
