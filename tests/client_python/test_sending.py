@@ -102,6 +102,14 @@ def test_the_rest_of_a_turn_that_nobody_has_is_lost() -> None:
     assert lost.message_id == "m1"
 
 
+def test_a_turn_whose_stream_comes_after_all_is_not_lost() -> None:
+    lags = (STREAM, HELLO, CUT, NOTHING, history(ASKED))
+
+    assert play(*lags, STREAM, HELLO, END)[0][-1] == "Finish"
+    fails(ConnectionLostError, *lags, STREAM, HELLO, CUT, CUT)
+    fails(TurnLostError, *lags, STREAM, HELLO, CUT, NOTHING, history(ASKED))
+
+
 def test_a_prompt_is_repeated_only_if_it_was_not_sent() -> None:
     asked, _ = play(UNSENT, STREAM, HELLO, END)
 

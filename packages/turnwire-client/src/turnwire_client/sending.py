@@ -66,9 +66,7 @@ class Sending:
         self._place = place
         self._prompt_id = prompt_id
         self._retries = _Retries(limits.waits_s)
-        self._failure: ClientError = ConnectionLostError(
-            "the connection broke, and every retry failed"
-        )
+        self._failure = _broken()
         """What is raised when no retry is left."""
 
     def send(self, *, is_repeated: bool) -> Steps[None]:
@@ -132,6 +130,8 @@ class Sending:
             if self.turn.news > news:
                 self._retries.brought_news()
         yield Close()
+        if is_ours:  # so the turn is not lost, whatever the history lacked before
+            self._failure = _broken()
         if self.turn.is_asking or isinstance(self.turn.end, Finish | Abort):
             self._verdicts.keep(self.turn.message)
         return is_ours
@@ -259,6 +259,10 @@ class _Retries:
     def brought_news(self) -> None:
         """The next try waits all the same: a connection may bring a little each time, for ever."""
         self._made = min(self._made, 1)
+
+
+def _broken() -> ClientError:
+    return ConnectionLostError("the connection broke, and every retry failed")
 
 
 def _stream(reply: Reply) -> Reply:
