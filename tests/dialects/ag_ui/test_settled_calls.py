@@ -36,6 +36,16 @@ def ended(call_id: str, content: str) -> dict[str, Any]:
     return {"type": "tool", "tool_call_id": call_id, "status": "error", "content": content}
 
 
+def succeeded(call_id: str, content: Any) -> dict[str, Any]:
+    return ended(call_id, content) | {"status": "success"}
+
+
+def conversation(*tools: dict[str, Any]) -> bytes:
+    """A snapshot of the messages, in which these are the results of the calls."""
+    calls = f.assistant("", c1='{"path":"a"}', c2='{"city":"Rome"}')
+    return f.snapshot(f.user(), calls, *tools)
+
+
 def went_on(*told: bytes) -> Played:
     """A turn with such a call, whose user approved the other one."""
     played = Played(f.started(), *CALL_A, *CALL_C, ASKED).leave()
@@ -85,6 +95,65 @@ def test_its_failure_is_the_error_that_it_is(marked: list[bytes]) -> None:
 
     assert played.calls() == {"c1": ({"path": "a"}, "gone"), "c2": (CITY, "no sky")}
     assert played.of_call("c2")[-1]["type"] == "tool-output-error"
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "outcome"),
+    [
+        (conversation(f.tool("sunny", "c2")), ("tool-output-available", "sunny")),
+        (conversation(f.tool("no sky", "c2", error="error")), ("tool-output-error", "no sky")),
+        (state(succeeded("c2", "sunny")), ("tool-output-available", "sunny")),
+        (
+            state({"type": "human"}, succeeded("c2", [{"type": "text", "text": "sunny"}])),
+            ("tool-output-available", "sunny"),
+        ),
+        (state(ended("c2", "no sky")), ("tool-output-error", "no sky")),
+    ],
+)
+@pytest.mark.parametrize("repeated", [[], CALL_C])
+def test_a_snapshot_alone_may_have_its_outcome(
+    repeated: list[bytes], snapshot: bytes, outcome: tuple[str, str]
+) -> None:
+    played = went_on(f.result("gone"), *repeated, snapshot, f.result("late", "c2", "t2"))
+
+    last = played.of_call("c2")[-1]
+    assert (last["type"], last.get("output", last.get("errorText"))) == outcome
+    assert played.calls() == {"c1": ({"path": "a"}, "gone"), "c2": (CITY, outcome[1])}
+    assert played.turn.outcome is Outcome.COMPLETED
+    played.client.close()
+
+
+def test_what_a_user_says_in_the_place_of_a_tool_comes_before_what_the_model_says() -> None:
+    """The middleware makes a result of it, which stands in the state alone."""
+    config = {"action_name": "delete", "allowed_decisions": ["respond"]}
+    told = f.interrupted(outcome(value(request(), configs=[config])))
+    played = Played(f.started(), *CALL_A, told).leave()
+    (question,) = asked(played)
+    said = {"decisions": [{"type": "respond", "message": "nope"}]}
+    played.reply(question["questionId"], said).open_again()
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), state(succeeded("c1", "nope")), f.text("So."), f.finished(run))
+
+    assert played.calls() == {"c1": ({"path": "a"}, "nope")}
+    assert played.kinds.index("tool-output-available") < played.kinds.index("text-delta")
+    played.client.close()
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        conversation(f.tool("No result", "c2", error="No result")),
+        conversation(f.tool("No result", "c2")),
+        state(ended("c2", "No result")),
+        state(succeeded("c2", "sunny"), {"type": "human"}),
+    ],
+)
+def test_what_is_no_outcome_of_it_does_not_take_the_place_of_one(echo: bytes) -> None:
+    """An agent repeats the conversation that it was sent, and its earlier turns."""
+    played = went_on(echo, f.text("."), f.result("sunny", "c2", "t2"))
+
+    assert played.calls()["c2"] == (CITY, "sunny")
+    assert [chunk["type"] for chunk in played.of_call("c2")].count("tool-output-error") == 1
 
 
 def test_a_run_that_does_not_tell_of_it_leaves_it_as_it_is() -> None:

@@ -109,6 +109,17 @@ def test_the_state_of_a_graph_has_failures(message: Any, failed: set[str]) -> No
     assert set(snapshots.in_raw(ended).failed) == failed
 
 
+def test_of_several_results_of_a_call_in_a_state_the_last_counts() -> None:
+    good = {"tool_call_id": "c1", "status": "success", "content": "21"}
+    bad = {"tool_call_id": "c1", "status": "error", "content": "no"}
+    empty = {"tool_call_id": "c1", "status": "success"}
+
+    found = snapshots.in_state(raw({"messages": [bad, good, empty]}))
+    assert (found.failed, found.succeeded) == ({}, {"c1": raw("21")})
+    found = snapshots.in_state(raw({"messages": [good, bad]}))
+    assert (found.failed, found.succeeded) == ({"c1": raw("no")}, {})
+
+
 @pytest.mark.parametrize("state", [7, {}, {"messages": 7}, None])
 def test_another_state_has_none(state: Any) -> None:
     found = snapshots.in_state(raw(state))

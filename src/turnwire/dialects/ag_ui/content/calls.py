@@ -70,14 +70,14 @@ class Calls:
         self._settled: dict[str, str] = {}
         """The names of calls that were settled without an outcome, which a later run may have."""
         self._waited: dict[str, None] = {}
-        """Calls that were open when this run began."""
+        """Calls that had no outcome when this run began."""
         self._run = 0
         self._input_chars = 0
 
     def next_run(self) -> None:
         """Another run of the same message begins. It may repeat calls of the runs before it."""
         self._run += 1
-        self._waited = dict.fromkeys(self._open)
+        self._waited = dict.fromkeys((*self._open, *self._settled))
 
     @property
     def waits_for_input(self) -> bool:
@@ -102,11 +102,11 @@ class Calls:
 
     @property
     def has_waited(self) -> bool:
-        """Whether a call is open that waited for its user when this run began."""
-        return not self._open.keys().isdisjoint(self._waited)
+        """Whether a call has no outcome that had none when this run began."""
+        return any(map(self.lacks_outcome, self._waited))
 
     def has_waited_for(self, call_id: str) -> bool:
-        return call_id in self._waited and call_id in self._open
+        return call_id in self._waited and self.lacks_outcome(call_id)
 
     def is_done(self, call_id: str) -> bool:
         return call_id in self._done and not self.lacks_outcome(call_id)

@@ -17,7 +17,7 @@ from turnwire.core.wire.open_blocks import OpenBlocks
 from turnwire.core.wire.schema import name_or_odd
 from turnwire.dialects.ag_ui import frames, interrupts
 from turnwire.dialects.ag_ui.content import results, snapshots
-from turnwire.dialects.ag_ui.content.calls import Calls
+from turnwire.dialects.ag_ui.content.calls import NO_RESULT, Calls
 from turnwire.dialects.ag_ui.content.confirmations import Confirmations
 from turnwire.dialects.ag_ui.content.results import Held, HeldResults, Outcome
 from turnwire.dialects.ag_ui.content.shorthand import Lanes
@@ -198,7 +198,7 @@ class Progress:
                 return [
                     *self._take_graph(found),
                     *self.release(),
-                    *self._take_denied(found),
+                    *self._take_outcomes(found),
                     *self._show_state(frame, size),
                 ]
             case frames.StateDelta() | frames.ActivitySnapshot() | frames.ActivityDelta():
@@ -249,7 +249,7 @@ class Progress:
         """A snapshot of the conversation: what calls of ours lack, and nothing else."""
         new: list[Event] = []
         for call_id, call in snapshot.calls.items():
-            if self.calls.is_open(call_id):
+            if self.calls.lacks_outcome(call_id):
                 new += self._call_in_snapshot(call_id, call)
             else:
                 self._count_late(call_id, call)
@@ -260,10 +260,10 @@ class Progress:
         return new
 
     def _call_in_snapshot(self, call_id: str, call: snapshots.CallInTurn) -> list[Event]:
-        """Tell what an open call lacks."""
+        """Tell what a call without an outcome lacks."""
         new = [] if call.input is None else self.calls.input_found(call_id, call.input)
         found = call.outcome
-        if found is None:
+        if found is None or self._is_echo(call_id, found.content):
             return new
         is_failure = found.error is not None
         if call_id in self._held:
@@ -273,7 +273,7 @@ class Progress:
         return [*new, *self._outcome(call_id, found)]
 
     def _outcome(self, call_id: str, found: snapshots.ToolOutcome) -> list[Event]:
-        """Tell the outcome of an open call that no event of its own told."""
+        """Tell the outcome of a call that no event of its own told."""
         self._reasoning.new_round()
         outcome = results.outcome_of(found.content, self._frame_stats)
         is_failure = found.error is not None
@@ -282,19 +282,24 @@ class Progress:
             self.calls, call_id, outcome, is_failure=is_failure, error=found.error
         )
 
-    def _take_denied(self, found: snapshots.InGraph) -> list[Event]:
-        """Tell the failures of calls that waited for their user.
+    def _take_outcomes(self, found: snapshots.InGraph) -> list[Event]:
+        """Tell the outcomes of calls that had none when this run began.
 
-        A graph that does not run a call that was denied has no event for its outcome.
+        A graph has no event for the outcome of a call that it does not run, as one that was denied.
         """
         return [
             event
-            for call_id, content in found.failed.items()
-            if self.calls.has_waited_for(call_id)
+            for ended, error in ((found.succeeded, None), (found.failed, ""))
+            for call_id, content in ended.items()
+            if self.calls.has_waited_for(call_id) and not self._is_echo(call_id, content)
             for event in self._outcome(
-                call_id, snapshots.ToolOutcome(f"{call_id}:result", content, "")
+                call_id, snapshots.ToolOutcome(f"{call_id}:result", content, error)
             )
         ]
+
+    def _is_echo(self, call_id: str, content: Raw) -> bool:
+        """Whether the agent repeats what it was sent of a call that has no outcome yet."""
+        return not self.calls.is_open(call_id) and safe_json.string(content) == NO_RESULT
 
     def _count_late(self, call_id: str, call: snapshots.CallInTurn) -> None:
         """Count what the client was not told of a call before its outcome, and not any more."""
@@ -305,8 +310,8 @@ class Progress:
 
     def _take_graph(self, found: snapshots.InGraph) -> list[Event]:
         """Tell inputs that calls did not tell, and note which calls failed."""
-        for call_id in found.failed:
-            if self.calls.lacks_outcome(call_id):
+        for call_id, content in found.failed.items():
+            if self.calls.lacks_outcome(call_id) and not self._is_echo(call_id, content):
                 self._held.has_failed(call_id)
         return [
             event

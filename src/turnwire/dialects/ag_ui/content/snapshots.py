@@ -111,6 +111,8 @@ class InGraph(Struct, frozen=True):
     inputs: Mapping[str, Raw]
     failed: Mapping[str, Raw]
     """The calls whose results are failures, though the wire does not say so, and these results."""
+    succeeded: Mapping[str, Raw] = {}
+    """All other calls that have results, and these."""
 
 
 NOTHING: Final = InGraph({}, {})
@@ -185,13 +187,20 @@ def prepare(frame: bytes) -> Iterator[None]:
 def _in_messages(messages: Iterable[_StateMessage]) -> InGraph:
     inputs: dict[str, Raw] = {}
     failed: dict[str, Raw] = {}
+    succeeded: dict[str, Raw] = {}
     for message in messages:
         if safe_json.string(message.type) == _USER:
             failed.clear()
+            succeeded.clear()
         inputs |= {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
+        call_id = safe_json.short_string(message.tool_call_id) or ""
         if safe_json.string(message.status) == _FAILED:
-            failed[safe_json.short_string(message.tool_call_id) or ""] = message.content
-    return InGraph(inputs, failed)
+            succeeded.pop(call_id, None)
+            failed[call_id] = message.content
+        elif call_id and message.content:
+            failed.pop(call_id, None)
+            succeeded[call_id] = message.content
+    return InGraph(inputs, failed, succeeded)
 
 
 def _error(error: Raw) -> str | None:
