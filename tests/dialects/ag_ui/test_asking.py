@@ -20,7 +20,9 @@ from support.ag_ui_decisions import (
     value,
 )
 from support.ag_ui_turn import Played
+from support.continued import REQUESTS
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
+from turnwire.core.ui_stream.output import StreamOptions
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,43 @@ def test_a_further_one_about_a_call_that_is_taken_names_no_call() -> None:
 
     assert (first["callId"], second.get("callId")) == ("c1", None)
     assert second["text"] == WHOLE_TEXT
+
+
+NAMING = {"id": "i2", "reason": "tool_call", "toolCallId": "c1"}
+"""An interrupt that asks a yes or a no about a call, and wants no decision."""
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [outcome(value(request())), NAMING],
+        [NAMING, outcome(value(request()))],
+        [NAMING, outcome(SINGLE)],
+        [NAMING, {**NAMING, "id": "i3"}],
+    ],
+)
+@pytest.mark.parametrize("native", [False, True])
+def test_no_two_approvals_are_at_one_card(told: list[Any], *, native: bool) -> None:
+    """Its client would have room for one of their answers, and the next run needs both."""
+    options = StreamOptions(approvals=REQUESTS) if native else StreamOptions()
+    played = Played(
+        *(f.started(), *CALL_A, f.interrupted(*told)), native=native, options_of_stream=options
+    ).leave()
+    questions = asked(played)
+
+    assert len(questions) == len({each["questionId"] for each in questions}) == 2
+    assert played.client.approvals == {}
+    for each in questions:
+        played.reply(each["questionId"], answer=False)
+    assert len(played.requests[-1]["resume"]) == 2
+    assert b'"approve"' not in json.dumps(played.requests[-1]["resume"]).encode()
+
+
+def test_a_decision_is_about_the_other_one_of_two_calls_that_are_the_same() -> None:
+    twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
+    told = f.interrupted(outcome(value(request())), NAMING)
+
+    assert [each["callId"] for each in asked(Played(f.started(), *twice, told))] == ["c2", "c1"]
 
 
 def test_a_message_of_the_interrupt_is_told_before_the_calls() -> None:

@@ -1,7 +1,7 @@
 """Which questions the interrupts of a run become: one for each call that wants a decision."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 from msgspec import Raw
@@ -19,14 +19,15 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     """Return each interrupt as the questions that the client is asked.
 
     A question is about one call if `calls` has it with the same input, so that its card shows what
-    is approved. If a call is missing, or there are too many, one question is about all calls of the
-    interrupt.
+    is approved, and if no other interrupt asks about that call. If a call is missing, or there are
+    too many, one question is about all calls of the interrupt.
     """
     wanted = [each.actions for each in interrupts if each.actions is not None]
     if not wanted:
         return [*interrupts]
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
-    waiting = _Waiting(calls if asked <= OPEN_QUESTIONS_MAX else Calls())
+    named = {each.call_id for each in interrupts if each.actions is None}
+    waiting = _Waiting(calls if asked <= OPEN_QUESTIONS_MAX else Calls(), named)
     found: list[Interrupt] = []
     for each in interrupts:
         actions = each.actions
@@ -44,10 +45,13 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
 class _Waiting:
     """The open calls about which nothing is asked yet."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, named: Collection[str | None]) -> None:
+        """`named` are the ids of calls that interrupts of another kind ask about."""
         self._ids: dict[bytes, list[str]] = {}
         """By tool and input. Of calls that are the same, the first one is the last of its list."""
         for call_id in reversed(calls.open_ids):
+            if call_id in named:  # its card has room for one approval
+                continue
             name, whole = calls.described(call_id) or ("", Raw())
             self._ids.setdefault(_digest(name, whole), []).append(call_id)
 

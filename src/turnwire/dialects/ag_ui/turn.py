@@ -342,11 +342,13 @@ class TurnProtocol(StopsAtOnce):
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
         described = [calls.described(each.call_id or "") for each in asked]
-        # Approvals are answered in another way than questions: so all are questions, if one is.
-        as_approvals = all(each.asks_yes_or_no for each in asked) and None not in described
+        # Approvals are answered in another way than questions: so all are questions, if one is, or
+        # if two are about one call, whose card has room for one.
+        about = {each.call_id for each in asked}
+        are_apart = None not in described and len(about) == len(asked)
+        as_approvals = are_apart and all(each.asks_yes_or_no for each in asked)
         settled: list[Event] = []
         if as_approvals:  # a client answers approvals only when no other call is open
-            about = {each.call_id for each in asked}
             for call_id in calls.open_ids:
                 if call_id not in about:
                     settled += calls.settle(call_id)
