@@ -13,6 +13,7 @@ from turnwire_client import (
     Finish,
     Question,
     RefusedError,
+    Restart,
     ToolApprovalRequest,
     ToolOutputAvailable,
     ToolOutputError,
@@ -48,6 +49,22 @@ async def all_of(chat: AnyChat, prompt: str | None = None, verdict: str = "") ->
 def call_in(chat: AnyChat) -> dict[str, Any]:
     (call,) = [part for part in chat.message.parts if part["type"] == "tool-calculator"]
     return call
+
+
+@pytest.mark.parametrize(("profile", "is_taken_back"), [("7", False), ("7.1", True)])
+async def test_the_newest_profile_takes_a_lost_attempt_back(
+    kind: Kind,
+    gateway: Gateway,
+    profile: str,
+    is_taken_back: bool,  # noqa: FBT001 (a parameter of pytest's)
+) -> None:
+    async with chatting(kind, gateway.url, profile=profile) as chat:
+        events = await all_of(chat, "lose an attempt")
+        _, answered = await chat.history()
+
+        assert any(isinstance(event, Restart) for event in events) == is_taken_back
+        assert (chat.message.parts == answered.parts) == is_taken_back
+        assert isinstance(events[-1], Finish)
 
 
 async def test_a_call_that_is_approved_runs_in_the_same_loop(kind: Kind, gateway: Gateway) -> None:

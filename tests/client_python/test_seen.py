@@ -13,8 +13,10 @@ from turnwire_client.events import (
     Event,
     File,
     Finish,
+    FinishStep,
     Question,
     Restart,
+    StartStep,
     TextDelta,
     ToolApprovalRequest,
     ToolInputDelta,
@@ -30,6 +32,7 @@ Json = dict[str, Any]
 START: Json = {"type": "start", "messageId": "t1"}
 OPEN: Json = {"type": "text-start", "id": "b"}
 GIVEN: Json = {"type": "tool-input-available", "toolCallId": "c", "toolName": "add", "input": {}}
+STEP: Json = {"type": "start-step"}
 FINISH: Json = {"type": "finish"}
 DONE = b"data: [DONE]\n\n"
 KEEPALIVE = b": keepalive\n\n"
@@ -200,6 +203,29 @@ def test_a_turn_in_other_words_begins_again() -> None:
     assert found[0] == Restart("t1")
     assert "".join(each.delta for each in found if isinstance(each, TextDelta)) == "Good day"
     assert turn.message.text == "Good day"
+
+
+def test_a_step_that_begins_again_has_not_ended() -> None:
+    turn = cut_after(text("Hello"))
+
+    found = [*turn.feed(records(START, STEP, OPEN, text("Good")))]
+
+    assert found[-3:] == [Restart("t1"), StartStep(), TextDelta("t1:1", "Good")]
+    assert [*turn.feed(records({"type": "finish-step"}))] == [FinishStep()]
+
+
+def test_what_the_history_no_longer_has_is_taken_back() -> None:
+    file: Json = {"type": "file", "url": "u", "mediaType": "image/png"}
+    turn = Turn(Limits())
+    turn.connect()
+    begun = [*turn.feed(records(START, STEP, file, {"type": "reset-step"}))]
+    assert begun == [StartStep(), File("u", "image/png"), Restart("t1"), StartStep()]
+    parts = [{"type": "step-start"}, file | {"url": "v"}]
+
+    found = turn.take_message(UIMessage("t1", "assistant", parts), Finish())
+
+    assert found[-4:] == [StartStep(), File("v", "image/png"), FinishStep(), Finish()]
+    assert found[-5] == Restart("t1")
 
 
 def test_a_turn_with_fewer_words_begins_again_at_its_end() -> None:

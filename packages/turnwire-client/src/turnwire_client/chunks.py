@@ -22,6 +22,10 @@ class Start(Struct, frozen=True, tag_field="type", tag="start", rename="camel"):
     message_metadata: Any = None
 
 
+class ResetStep(Struct, frozen=True, tag_field="type", tag="reset-step"):
+    """The parts of the step are taken back, in the profile `7.1`."""
+
+
 class TextStart(Struct, frozen=True, tag_field="type", tag="text-start"):
     id: str
 
@@ -49,6 +53,7 @@ class ApprovalRequest(
 
 Known: TypeAlias = (
     Start
+    | ResetStep
     | ApprovalRequest
     | TextStart
     | TextEnd

@@ -131,8 +131,8 @@ class ToolApprovalRequest(Struct, frozen=True):
 class Restart(Struct, frozen=True):
     """The message begins again: drop what came of it so far, all of it is yielded anew.
 
-    It comes only after a broken connection, if the gateway now tells the answer in other words than
-    before: an agent took an attempt back, for example.
+    It comes if an agent takes a lost attempt back, in the profile `7.1`. It also comes after a
+    broken connection, if the gateway now sends the answer in other words than before.
     """
 
     message_id: str | None

@@ -43,6 +43,7 @@ class Building:
         """The open blocks by type and id: the part, and its text in pieces."""
         self._tools: dict[str, Part] = {}
         self._data: dict[tuple[str, str], Part] = {}
+        self._is_in_step = False
 
     @property
     def message(self) -> UIMessage:
@@ -57,6 +58,11 @@ class Building:
     def is_asking(self) -> bool:
         """Whether a call waits for its approval."""
         return any(part.get("state") == ASKED for part in self._tools.values())
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether a step has begun, and has not ended."""
+        return self._is_in_step
 
     def call(self, call_id: str) -> Part:
         """The part of a call, as far as it came."""
@@ -77,6 +83,11 @@ class Building:
                 self._add_metadata(chunk.message_metadata)
             case events.StartStep():
                 self._parts.append({"type": "step-start"})
+                self._is_in_step = True
+            case events.FinishStep():
+                self._is_in_step = False
+            case chunks.ResetStep():
+                self._reset_step()
             case chunks.TextStart(block_id):
                 self._open("text", block_id)
             case chunks.ReasoningStart(block_id):
@@ -111,8 +122,16 @@ class Building:
                 self._parts.append(source | titled)
             case Data():
                 self._put(chunk)
-            case events.FinishStep() | events.ToolInputDelta():
+            case events.ToolInputDelta():
                 pass
+
+    def _reset_step(self) -> None:
+        """Forget what came behind the start of the step. It has no data with an id."""
+        begun = [each for each, part in enumerate(self._parts) if part["type"] == "step-start"]
+        del self._parts[begun[-1] + 1 if begun else 0 :]
+        kept = {id(part) for part in self._parts}
+        self._tools = {name: part for name, part in self._tools.items() if id(part) in kept}
+        self._blocks.clear()
 
     def _open(self, kind: str, block_id: str) -> tuple[Part, list[str]]:
         part: Part = {"type": kind, "text": "", "state": "streaming"}
@@ -170,10 +189,10 @@ def shown_at(part: Part) -> bytes:
     return shown_by(part["type"].removeprefix("tool-") or None, part.get("input"))
 
 
-def chunks_of(message: UIMessage) -> Iterator[Chunk]:
+def chunks_of(message: UIMessage, *, is_whole: bool = True) -> Iterator[Chunk]:
     """The chunks that give this message, without its start and its end. Unknown parts are left out.
 
-    Each text comes as one delta.
+    Each text comes as one delta. `is_whole`: the last step has ended.
     """
     is_in_step = False
     for number, part in enumerate(message.parts):
@@ -185,7 +204,7 @@ def chunks_of(message: UIMessage) -> Iterator[Chunk]:
             yield events.StartStep()
         else:
             yield from _chunks_of_part(kind, f"{message.id}:{number}", part)
-    if is_in_step:
+    if is_in_step and is_whole:
         yield events.FinishStep()
 
 

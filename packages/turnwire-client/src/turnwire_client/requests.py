@@ -16,8 +16,9 @@ from turnwire_client.message import ASKED, RESPONDED, Part, UIMessage, shown_at,
 OnDisconnect = Literal["abort", "continue", "grace"]
 """What becomes of a turn whose client left (`docs/resume.md`)."""
 
-Profile = Literal["6", "7"]
-"""Of native approvals (`docs/approvals.md`); both do the same."""
+Profile = Literal["6", "7", "7.1"]
+"""Of native approvals (`docs/approvals.md`). `6` and `7` do the same, and `7.1` also takes back an
+attempt of the agent that was lost."""
 
 _VISIBLE: Final = range(0x21, 0x7F)
 _MOST: Final = 256

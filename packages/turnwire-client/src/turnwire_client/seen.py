@@ -7,7 +7,8 @@ or, from a turn log, in the same ones. So no position in the stream says where t
 - texts are compared by their length: of each delta only what is longer than before is new;
 - calls go by their id and how far they got; files, sources, steps and data without an id by number;
 - data with an id is new where its value is another than the last one. While the stream is behind,
-  a value may be an older one, which a newer one follows: only the last one counts.
+  a value may be an older one, which a newer one follows: only the last one counts;
+- what is taken back stays noted, for a stream from the start has it too, and takes it back again.
 
 If the text is another than before, nothing of it may be kept: `Diverged`.
 """
@@ -25,6 +26,7 @@ from turnwire_client.events import Data
 _APPROVAL_ID: Final = "approvalId"
 """Each stream signs its own: it is no part of what a question says."""
 _TEXT: Final = "text"
+_RESET: Final = chunks.ResetStep.__name__
 _STAGES: Final[Mapping[type[Any], int]] = {
     events.ToolInputStart: 0,
     events.ToolInputAvailable: 1,
@@ -93,6 +95,11 @@ class Seen:
         """Whether this connection has less of the answer's text than was yielded."""
         return _TEXT in self._texts and self._texts[_TEXT].is_behind
 
+    @property
+    def has_more_resets(self) -> bool:
+        """Whether this connection has taken back less than the ones before it."""
+        return self._counts_here[_RESET] < self._counts[_RESET]
+
     def rewind(self) -> None:
         """Begin another connection, which brings the turn from its start."""
         for text in self._texts.values():
@@ -151,7 +158,13 @@ class Seen:
                 return self._keyed((name, data_id), chunk)
             case Data(name):
                 return self._counted(chunks.DATA + name, chunk)
-            case events.File() | events.SourceUrl() | events.StartStep() | events.FinishStep():
+            case (
+                events.File()
+                | events.SourceUrl()
+                | events.StartStep()
+                | events.FinishStep()
+                | chunks.ResetStep()
+            ):
                 return self._counted(type(chunk).__name__, chunk)
             case _:
                 return None  # what begins or ends a block or the message is no event

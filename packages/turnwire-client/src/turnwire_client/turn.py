@@ -172,21 +172,29 @@ class Turn:
                 self._has_brought = True
         self._building.take(chunk)
         try:
-            return self._events(self._seen.new(chunk))
+            new = self._seen.new(chunk)
         except Diverged:
             return self._restart()
+        if isinstance(chunk, chunks.ResetStep):
+            return self._anew(Seen()) if new else []
+        return self._events(new)
 
     def _restart(self) -> list[Event]:
-        """Yield all of the message anew, as far as this connection has it."""
+        """Forget what was yielded: the message has other words."""
         self._seen = Seen(self._seen.news)
+        return self._anew(self._seen)
+
+    def _anew(self, seen: Seen) -> list[Event]:
+        """Yield all of the message anew, as far as this connection has it. `seen` notes it."""
         self._is_behind = False
-        known = chunks_of(self._building.message)
-        new = [each for chunk in known for each in self._seen.new(chunk)]
+        known = chunks_of(self._building.message, is_whole=not self._building.is_in_step)
+        new = [each for chunk in known for each in seen.new(chunk)]
         return [Restart(self.message_id), *self._events(new)]
 
     def _finish(self, end: End) -> list[Event]:
         found = self._events(self._seen.caught_up())
-        if self._seen.has_more_text and isinstance(end, Finish):
+        has_less = self._seen.has_more_text or self._seen.has_more_resets
+        if has_less and isinstance(end, Finish):
             found = self._restart()
         if isinstance(end, Finish) and self._building.is_asking:
             self._building.take(end)
@@ -236,6 +244,7 @@ class Turn:
         assert not isinstance(
             chunk,
             chunks.Start
+            | chunks.ResetStep
             | chunks.TextStart
             | chunks.TextEnd
             | chunks.ReasoningStart
