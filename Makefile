@@ -122,8 +122,8 @@ $(WEB)/node_modules/.stamp: $(WEB)/package-lock.json
 	@cd $(WEB) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-$(PAGE): $(CLIENT) $(WEB)/node_modules/.stamp $(wildcard $(WEB)/*.*) $(shell find $(WEB)/src $(WEB)/public -type f)
-	@cd $(WEB) && npm run --silent build -- --logLevel warn
+$(PAGE): $(CLIENT) $(WEB)/node_modules/.stamp $(WIDGET)/notices.mjs $(wildcard $(WIDGET)/licences/* $(WEB)/*.*) $(shell find $(WEB)/src $(WEB)/public -type f)
+	@cd $(WEB) && npm run --silent build
 	@touch $@
 
 .PHONY: page
@@ -133,7 +133,7 @@ $(WIDGET)/node_modules/.stamp: $(WIDGET)/package-lock.json
 	@cd $(WIDGET) && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-$(SCRIPT): $(CLIENT) $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.*) $(shell find $(WIDGET)/src -type f)
+$(SCRIPT): $(CLIENT) $(WIDGET)/node_modules/.stamp $(wildcard $(WIDGET)/*.* $(WIDGET)/licences/*) $(shell find $(WIDGET)/src -type f)
 	@cd $(WIDGET) && npm run --silent build
 	@touch $@
 

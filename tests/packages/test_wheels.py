@@ -31,6 +31,7 @@ SCRIPTS: Final = {
 # What `make page widget` makes in the lab, and whether a wheel has it.
 MADE: Final = {
     "web/dist/index.html": True,
+    "web/dist/LICENSES.txt": True,
     "web/dist/.stamp": False,
     "web/node_modules/vite/index.js": False,
     "widget/dist/widget.js": True,

@@ -1,6 +1,9 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
+// Whoever has the script alone learns from it whose code is in it.
+const CREDITS = "/*! The demo's page of turnwire (MIT), with other libraries: see LICENSES.txt beside its index.html */";
+
 export default defineConfig({
   plugins: [react()],
   resolve: {
@@ -13,6 +16,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2023",
+    rolldownOptions: { output: { postBanner: CREDITS } },
     chunkSizeWarningLimit: 900,
   },
 });
