@@ -1,4 +1,8 @@
 // Which message of a history is that of a prompt.
+//
+// `turnwire-session` compares messages in the same way (`clients/session/src/unsent.ts`). The two are packages of their own,
+// which are compiled from their own sources, and neither depends on the other: the session needs `ai` 7, and this one
+// runs with 5 and 6, too. So these few lines stand in both.
 import type { UIMessage } from "ai";
 
 /** A prompt, and the ids of the messages that stood before it, the newest of them. */

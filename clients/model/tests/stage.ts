@@ -1,4 +1,6 @@
 // The real server before scripted providers, in a process of its own, for one file of tests.
+// The packages of `clients` share no code, not even of their tests: each is compiled from its own folder alone. So the lines
+// that talk to the process stand in each of them.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,6 @@
 // Prompts that this client shows, and that may never have come to the agent.
+//
+// `turnwire-client` compares messages in the same way (`clients/client/src/arrival.ts`, which says why that stands in both).
 import { type AbstractChat, convertFileListToFileUIParts, type UIMessage } from "ai";
 
 export type Prompt = Parameters<AbstractChat<UIMessage>["sendMessage"]>[0];

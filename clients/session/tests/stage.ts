@@ -1,4 +1,6 @@
 // A gateway and an agent in processes of their own, for one file of tests.
+// The packages of `clients` share no code, not even of their tests: each is compiled from its own folder alone. So the lines
+// that talk to the process stand in each of them.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createInterface, type Interface } from "node:readline";
