@@ -1,7 +1,7 @@
 """A LangGraph agent whose approvals are those of LangChain's `HumanInTheLoopMiddleware`.
 
 It runs in the environment of the agent of examples/agents. The path of an endpoint names how the
-adapter spells interrupts (`spelled_langgraph`), or the mode of the middleware: `per_call`.
+adapter spells interrupts (`spelled_langgraph`), or what is special about the middleware.
 """
 
 import importlib
@@ -12,20 +12,27 @@ from agents.spelled_langgraph import SPELLINGS
 PER_CALL: Final = "per_call"
 """The endpoint whose middleware asks about each call by an interrupt of its own."""
 
+CHANGING: Final = "changing"
+"""The endpoint whose users change a call, or answer in the place of its tool."""
+
 
 def application() -> Any:
     """The ASGI application."""
     adapter: Any = importlib.import_module("ag_ui_langgraph")
     app = importlib.import_module("fastapi").FastAPI()
-    variants = {name: ("batched", options) for name, options in SPELLINGS.items()}
-    variants[PER_CALL] = ("per_call", SPELLINGS["both"])
-    for name, (mode, options) in variants.items():
-        agent = adapter.LangGraphAgent(name="agent", graph=_graph(mode), **options)
+    variants: dict[str, Any] = {
+        name: ("batched", True, options) for name, options in SPELLINGS.items()
+    }
+    variants[PER_CALL] = ("per_call", True, SPELLINGS["both"])
+    changing = {"allowed_decisions": ["edit", "respond"]}
+    variants[CHANGING] = ("batched", changing, SPELLINGS["both"])
+    for name, (mode, decisions, options) in variants.items():
+        agent = adapter.LangGraphAgent(name="agent", graph=_graph(mode, decisions), **options)
         adapter.add_langgraph_fastapi_endpoint(app, agent, f"/{name}")
     return app
 
 
-def _graph(mode: str) -> Any:
+def _graph(mode: str, decisions: Any) -> Any:
     example: Any = importlib.import_module("langgraph_agent")
     middleware: Any = importlib.import_module("langchain.agents.middleware")
     delete: Any = importlib.import_module("offline.tools").delete
@@ -39,7 +46,7 @@ def _graph(mode: str) -> Any:
         tools=[example.calculator, example.tool(delete_file)],
         middleware=[
             middleware.HumanInTheLoopMiddleware(
-                interrupt_on={"delete_file": True}, interrupt_mode=mode
+                interrupt_on={"delete_file": decisions}, interrupt_mode=mode
             )
         ],
         checkpointer=example.InMemorySaver(),

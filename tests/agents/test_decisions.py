@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 
-from agents.deciding_langgraph import PER_CALL
+from agents.deciding_langgraph import CHANGING, PER_CALL
 from agents.spelled_langgraph import SPELLINGS
 from gateway.asking_agent import call, prompting
 from gateway.clients import Json, ask, chunks, errors, said
@@ -38,6 +38,7 @@ VERDICTS: Final[Sequence[Sequence[Json]]] = ([YES, NO], [NO, YES], [YES, YES], [
 EDIT: Final = {"type": "edit", "edited_action": {"name": "delete_file", "args": {"path": "b.txt"}}}
 DONE: Final = ("tool-output-available", "notes.txt is deleted")
 COMPUTED: Final = ("tool-output-available", "6 * 7 is 42")
+NO_RESULT: Final = ("tool-output-error", "No result")
 KEPT: Final = (
     "tool-output-error",
     "User rejected the tool call for `delete_file` with reason: Keep it",
@@ -96,7 +97,7 @@ def outcomes(body: bytes | str) -> dict[str, tuple[str, Any]]:
 
 
 async def answer(gateway: Gateway, chat_id: str, asked: Json, given: Any) -> None:
-    named = {key: asked[key] for key in ("questionId", "approvalId")}
+    named = {key: asked[key] for key in ("questionId", "approvalId") if key in asked}
     answered = await call(gateway, "answer", named | {"answer": given}, params={"chatId": chat_id})
     assert answered.status_code == 202, answered.text
 
@@ -176,7 +177,7 @@ async def test_a_call_that_needs_no_approval_has_its_result_after_the_answer(
             async with prompting(gateway, body=prompt(BESIDE, chat_id)) as chat:
                 await until(lambda: OPEN in chat.body)
                 (asked,) = asked_in(chat.body)
-                assert outcomes(chat.body) == {"call_1": ("tool-output-error", "No result")}
+                assert outcomes(chat.body) == {"call_1": NO_RESULT}
                 await answer(gateway, chat_id, asked, given=True)
                 body = await chat.end()
             await goes_on(gateway, chat_id)
@@ -200,7 +201,7 @@ async def test_so_has_one_beside_a_call_that_is_approved_at_its_card(
         answered = await call(gateway, "chat", body, headers=NATIVE)
         await goes_on(gateway, chat_id)
 
-    assert outcomes(asked.text) == {"call_1": ("tool-output-error", "No result")}
+    assert outcomes(asked.text) == {"call_1": NO_RESULT}
     assert errors(answered.text) == []
     assert outcomes(answered.text) == {
         "call_1": COMPUTED,
@@ -254,3 +255,42 @@ async def test_an_interrupt_of_one_call_gets_one_decision(agent: Deciding) -> No
 
         assert (asked["kind"], asked["callId"]) == ("approval", "call_1")
         assert outcomes(body) == {"call_1": outcome}
+
+
+@pytest.mark.parametrize(
+    ("decision", "cards"),
+    [
+        (
+            {"type": "edit", "edited_action": {"name": "delete_file", "args": {"path": "b.txt"}}},
+            {"call_2": NO_RESULT, "call_2#2": ("tool-output-available", "b.txt is deleted")},
+        ),
+        (
+            {"type": "respond", "message": "I did it."},
+            {"call_2": ("tool-output-available", "I did it.")},
+        ),
+    ],
+)
+async def test_a_call_that_its_user_changes_is_shown_as_it_ran(
+    agent: Deciding, decision: Json, cards: Json
+) -> None:
+    chat_id = f"changed-{decision['type']}"
+    async with before(agent, CHANGING) as gateway:
+        async with prompting(gateway, body=prompt(BESIDE, chat_id)) as chat:
+            await until(lambda: OPEN in chat.body)
+            (asked,) = asked_in(chat.body)
+            await answer(gateway, chat_id, asked, {"decisions": [decision]})
+            body = await chat.end()
+        await goes_on(gateway, chat_id)
+
+    assert errors(body) == []
+    assert outcomes(body) == {"call_1": COMPUTED, **cards}
+    inputs = {
+        each["toolCallId"]: each["input"]
+        for each in chunks(body)
+        if each["type"] == "tool-input-available"
+    }
+    assert inputs["call_2"] == {"path": "notes.txt"}
+    assert inputs.get("call_2#2") == ({"path": "b.txt"} if "call_2#2" in cards else None)
+    kinds = [each["type"] for each in chunks(body)]
+    ends = len(kinds) - kinds[::-1].index("text-start")
+    assert max(i for i, kind in enumerate(kinds) if kind.startswith("tool-output")) < ends

@@ -146,7 +146,8 @@ def test_a_turn_log_knows_what_waits_and_repeats_it_itself() -> None:
     assert request["runId"].startswith("run-7-")
     assert protocol.connection_opened(0).events == ()
     protocol.receive_frame(f.started(request["runId"]), 0)
-    for repeated in (*f.whole_call("c0", "x"), f.result("1", "c0", "t0"), *f.whole_call("c1")):
+    called = f.whole_call("c1", "delete", '{"a": 1}')
+    for repeated in (*f.whole_call("c0", "x"), f.result("1", "c0", "t0"), *called):
         told = protocol.receive_frame(repeated, 0)
         assert not getattr(told, "events", ())
 

@@ -4,6 +4,7 @@ LangChain's middleware interrupts before any tool runs. Clients answer an approv
 other call has an outcome, so these calls get one. What the next run tells replaces it.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -154,6 +155,80 @@ def test_what_is_no_outcome_of_it_does_not_take_the_place_of_one(echo: bytes) ->
 
     assert played.calls()["c2"] == (CITY, "sunny")
     assert [chunk["type"] for chunk in played.of_call("c2")].count("tool-output-error") == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f.whole_call("c2", "weather", '{"city":"Oslo"}'),
+        f.whole_call("c2", "news", '{"city":"Rome"}'),
+    ],
+)
+def test_another_call_with_its_id_has_a_card_of_its_own(other: list[bytes]) -> None:
+    played = went_on(*other, f.result("rainy", "c2", "t2"), f.result("gone"))
+
+    told = [json.loads(frame) for frame in other]
+    name, given = told[0]["toolCallName"], json.loads(told[1]["delta"])
+    assert played.calls() == {
+        "c1": ({"path": "a"}, "gone"),
+        "c2": (CITY, "No result"),
+        "c2#2": (given, "rainy"),
+    }
+    (card,) = [part for part in played.client.parts if part.get("toolCallId") == "c2#2"]
+    assert card["type"] == f"tool-{name}"
+    played.client.close()
+
+
+def test_a_call_that_its_user_changed_has_a_card_that_shows_what_ran() -> None:
+    """The middleware runs it under the id that it had, and tells its input."""
+    config = {"action_name": "delete", "allowed_decisions": ["edit", "reject"]}
+    told = f.interrupted(outcome(value(request(), configs=[config])))
+    played = Played(f.started(), *CALL_A, told).leave()
+    (question,) = asked(played)
+    changed = {"name": "delete", "args": {"path": "b"}}
+    decisions = {"decisions": [{"type": "edit", "edited_action": changed}]}
+    played.reply(question["questionId"], decisions).open_again()
+    run = played.requests[-1]["runId"]
+    ran = f.whole_call("c1", "delete", '{"path": "b"}')
+    played.tell(f.started(run), *ran, f.result("b is gone"), f.text("So."), f.finished(run))
+
+    assert played.calls() == {
+        "c1": ({"path": "a"}, "No result"),
+        "c1#2": ({"path": "b"}, "b is gone"),
+    }
+    played.client.close()
+
+
+def test_what_a_framework_adds_to_an_input_is_not_shown() -> None:
+    more = f.whole_call("c2", "weather", '{"state":{"secret":1},"city":"Rome"}')
+    played = went_on(*more, f.result("sunny", "c2", "t2"), f.result("gone"))
+
+    assert played.calls()["c2"] == (CITY, "sunny")
+    assert b"secret" not in played.written
+
+
+def test_an_agent_that_asks_again_is_sent_each_call_with_its_own_result() -> None:
+    other = f.whole_call("c2", "weather", '{"city":"Oslo"}')
+    again = {"id": "i2", "reason": "input_required", "message": "Why?"}
+    played = went_on(
+        *(*other, f.result("rainy", "c2", "t2"), f.result("gone")),
+        f.interrupted(again, run=f"{f.RUN}-2"),
+    )
+    played.leave().reply("i2", "so")
+
+    said = played.requests[-1]["messages"]
+    inputs = [
+        (each["id"], each["function"]["arguments"])
+        for message in said
+        for each in message.get("toolCalls", ())
+    ]
+    assert inputs == [
+        *(("c1", '{"path":"a"}'), ("c2", '{"city":"Rome"}'), ("c2", '{"city":"Oslo"}'))
+    ]
+    results = [(each["toolCallId"], each["content"]) for each in said if each["role"] == "tool"]
+    assert sorted(results) == [("c1", "gone"), ("c2", "rainy")]
+    places = [message.get("toolCallId", message["id"]) for message in said]
+    assert places.index("c1") < places.index("c2:message:1") < places.index("c2")
 
 
 def test_a_run_that_does_not_tell_of_it_leaves_it_as_it_is() -> None:

@@ -6,11 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 from msgspec import Raw
 
-from turnwire.core.approvals import subject
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
-from turnwire.core.events import Approval
 from turnwire.dialects.ag_ui import decisions
-from turnwire.dialects.ag_ui.content.calls import Calls
+from turnwire.dialects.ag_ui.content.calls import Calls, digest
 from turnwire.dialects.ag_ui.decisions import Actions
 from turnwire.dialects.ag_ui.interrupts import Interrupt
 
@@ -53,11 +51,11 @@ class _Waiting:
             if call_id in named:  # its card has room for one approval
                 continue
             name, whole = calls.described(call_id) or ("", Raw())
-            self._ids.setdefault(_digest(name, whole), []).append(call_id)
+            self._ids.setdefault(digest(name, whole), []).append(call_id)
 
     def take(self, actions: Actions) -> Sequence[str] | None:
         """The ids of the calls of an interrupt, in their order; None if one is not there."""
-        digests = [_digest(each.name, each.input) for each in actions.calls]
+        digests = [digest(each.name, each.input) for each in actions.calls]
         if any(count > len(self._ids.get(each, ())) for each, count in Counter(digests).items()):
             return None
         if actions.call_id is None:
@@ -67,11 +65,6 @@ class _Waiting:
             return None
         same.remove(actions.call_id)
         return [actions.call_id]
-
-
-def _digest(name: str, whole: Raw) -> bytes:
-    """Equal for calls of one tool whose inputs are the same JSON."""
-    return subject("", Approval("", name, whole))
 
 
 def _about_each(

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import pytest
 from msgspec import Raw
 
 from support.ag_ui_turn import plain_event
+from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.events import Event, Phase, ToolUpdate
 from turnwire.dialects.ag_ui.content.calls import DONE_MAX, INPUT_MAX, OPEN_MAX, UNNAMED, Calls
 
@@ -32,6 +34,14 @@ def begun(*deltas: str) -> Calls:
     for delta in deltas:
         calls.args("c1", delta)
     return calls
+
+
+def told_again(calls: Calls, *deltas: str, name: str = "x") -> list[Event]:
+    """What a later run tells that begins, and ends, a call with the same id."""
+    told = calls.start("c1", name)
+    for delta in deltas:
+        told += calls.args("c1", delta)
+    return told + calls.end("c1")
 
 
 def test_a_call_begins_gets_its_input_and_its_output() -> None:
@@ -109,7 +119,7 @@ def test_a_call_that_was_settled_without_an_outcome_gets_it_later_once() -> None
     assert (calls.is_open("c1"), calls.lacks_outcome("c1"), calls.is_done("c1")) == (
         *(False, True, False),
     )
-    assert calls.start("c1", "x") + calls.args("c1", "{}") + calls.end("c1") == []
+    assert told_again(calls, '{"a": 1}') == []
     (done,) = events_of(calls.result("c1", Raw(b"2")))
     assert (done[1]["tool_name"], done[1]["phase"]) == ("x", "completed")
     assert calls.is_done("c1")
@@ -192,6 +202,87 @@ def test_the_next_run_may_repeat_calls_of_the_runs_before() -> None:
 
     assert calls.start("c1", "x") + calls.args("c1", "{}") + calls.end("c1") == []
     assert calls.result("c1", Raw(b"1")) == []
+
+
+def test_so_it_may_though_what_it_says_of_them_is_less_or_more() -> None:
+    """A framework may not tell the input again, or add fields of its own."""
+    for again in ([], ["{}"], ['{"a":'], ['{"b":2,', '"a":1.0}'], ['{"a":1}']):
+        waiting, done, settled = (begun('{"a":1}') for _ in range(3))
+        done.result("c1", Raw(b"1"))
+        settled.settle("c1")
+        for calls in (waiting, settled) if again[:1] == ['{"b":2,'] else (waiting, done, settled):
+            calls.end("c1")
+            calls.next_run()
+            assert told_again(calls, *again) == [], again
+            assert calls.has_waited_for("c1") is (calls is not done)
+
+
+@pytest.mark.parametrize(
+    ("name", "again"),
+    [
+        ("x", '{"a":2}'),
+        ("x", '{"b":1}'),
+        ("x", "[1]"),
+        ("y", '{"a":1}'),
+    ],
+)
+def test_what_has_the_id_of_a_call_of_an_earlier_run_and_is_another_is_begun(
+    name: str, again: str
+) -> None:
+    waiting, done, settled = (begun('{"a":1}') for _ in range(3))
+    done.result("c1", Raw(b"1"))
+    settled.settle("c1")
+    for calls in (waiting, done, settled):
+        calls.end("c1")
+        calls.next_run()
+        *before, begun_, input_ = events_of(told_again(calls, again, name=name))
+        assert [fields["error"] for _, fields in before] == ["No result"] * (calls is waiting)
+        assert (begun_[1]["phase"], begun_[1]["tool_name"]) == ("pending", name)
+        assert (input_[1]["phase"], input_[1]["args"]) == ("running", again)
+        assert not calls.has_waited_for("c1")
+        (outcome,) = events_of(calls.result("c1", Raw(b"2")))
+        assert (outcome[1]["tool_name"], outcome[1]["args"]) == (name, again)
+        assert calls.is_done("c1")
+
+
+def test_another_tool_without_an_input_is_another_call() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    calls.next_run()
+
+    settled, begun_ = events_of(told_again(calls, name="y"))
+    assert (settled[1]["error"], begun_[1]["tool_name"]) == ("No result", "y")
+    assert events_of(list(calls.settle_inputs()))[-1][1]["args"] == "{}"
+
+
+def test_one_whose_end_is_not_told_is_begun_when_its_run_is_over() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    calls.next_run()
+    assert calls.start("c1", "x") + calls.args("c1", '{"a":2}') + calls.start("c1", "x") == []
+
+    *_, input_ = events_of(list(calls.settle_inputs()))
+    assert input_[1]["args"] == '{"a":2}'
+    assert list(calls.settle_inputs()) == []
+
+
+def test_an_outcome_that_comes_in_between_ends_a_call_that_is_told_again() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    calls.next_run()
+    calls.start("c1", "x")
+    calls.result("c1", None, error="Keep it")
+
+    assert calls.args("c1", '{"a":1}') + calls.end("c1") == []
+    assert len(calls.start("c1", "x")) == 1  # the model tries again, in the same run
+
+
+def test_an_input_that_is_too_long_to_be_compared_is_that_of_the_call() -> None:
+    calls = begun(f'"{"x" * LONG_BYTES}"')
+    calls.result("c1", Raw(b"1"))
+    calls.next_run()
+
+    assert told_again(calls, '{"a":1}') == []
 
 
 def test_empty_pieces_and_pieces_after_the_end_are_nothing() -> None:

@@ -1,5 +1,7 @@
 """What a turn said, as messages that an agent takes back."""
 
+import json
+
 from msgspec import Raw
 
 from support.ag_ui_messages import Item, read
@@ -51,6 +53,26 @@ def test_a_call_that_waits_has_no_result() -> None:
     said.call("c1", "delete", Raw(b"{}"))
 
     assert read(said.messages()) == [Item("assistant", "call", ("delete", "{}"), "c1")]
+
+
+def test_calls_with_one_id_are_messages_of_their_own_with_their_own_results() -> None:
+    said = kept()
+    for number, results in enumerate(([], ["a"], ["b"])):
+        said.begin("c1")
+        for _ in range(2):  # with its input, and with its outcome
+            said.call("c1", "weather", Raw(b"%d" % number))
+        for content in results:
+            said.result("c1", f"t{number}", Raw(b'"%b"' % content.encode()))
+
+    assert read(said.messages()) == [
+        Item("assistant", "call", ("weather", "0"), "c1"),
+        Item("assistant", "call", ("weather", "1"), "c1"),
+        Item("tool", "result", "a", "c1"),
+        Item("assistant", "call", ("weather", "2"), "c1"),
+        Item("tool", "result", "b", "c1"),
+    ]
+    ids = [json.loads(message)["id"] for message in said.messages()]
+    assert len(set(ids)) == len(ids)
 
 
 def test_a_result_of_an_unknown_call_is_not_said() -> None:

@@ -7,6 +7,11 @@ Some agents leave out the first piece of an input, or all of it, and tell it in 
 
 An agent may leave out START or END, or send END when the tool is done, together with the RESULT.
 The methods of `Calls` return the events of a call.
+
+A run that answers a question may repeat calls of the runs before it, which have their cards. But an
+agent may also use an id again, and a call that its user changed has its old id. So what begins like
+a call of an earlier run is told when its input is whole: not at all if it is that call, else as a
+call of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +21,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import keep
-from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
-from turnwire.core.wire import json_text
+from turnwire.core.approvals import subject
+from turnwire.core.bounds import LONG_BYTES, keep
+from turnwire.core.events import Approval, Event, Phase, ToolInputDelta, ToolUpdate
+from turnwire.core.wire import json_text, lenient
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
@@ -34,7 +40,10 @@ NO_RESULT: Final = "No result"
 UNNAMED: Final = "tool"
 """The name of a call whose beginning was not told."""
 
-_EMPTY: Final = Raw(b"{}")
+_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+
+_EMPTY_TEXT: Final = "{}"
+_EMPTY: Final = Raw(_EMPTY_TEXT.encode())
 _TOO_LONG: Final = safe_json.TOO_LONG.decode()
 
 
@@ -58,6 +67,13 @@ class _Done(Struct):
     """The number of the run in which it got its outcome."""
     has_input: bool
     is_error: bool
+    digest: bytes | None
+    """That of its tool and its input; None if they were not told, or are too long."""
+
+
+def digest(name: str, whole: Raw) -> bytes:
+    """Equal for calls of one tool whose inputs are the same JSON."""
+    return subject("", Approval("", name, whole))
 
 
 class Calls:
@@ -67,10 +83,12 @@ class Calls:
         self._open: dict[str, _Call] = {}
         self._done: dict[str, _Done] = {}
         """Calls that have an outcome, or were settled without one."""
-        self._settled: dict[str, str] = {}
-        """The names of calls that were settled without an outcome, which a later run may have."""
+        self._settled: dict[str, _Call] = {}
+        """Calls that were settled without an outcome, which a later run may have."""
         self._waited: dict[str, None] = {}
         """Calls that had no outcome when this run began."""
+        self._again: dict[str, _Call] = {}
+        """What begins like a call of an earlier run, until its input is whole."""
         self._run = 0
         self._input_chars = 0
 
@@ -114,10 +132,11 @@ class Calls:
     def described(self, call_id: str) -> tuple[str, Raw] | None:
         """The name and the input of an open call."""
         call = self._open.get(call_id)
-        return None if call is None else (call.name, call.input or _whole(call.pieces) or _EMPTY)
+        return None if call is None else (call.name, _known_input(call))
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
+        self._settled.pop(call_id, None)
         call = self._open[call_id] = _Call(name)
         call.has_ended = True
         call.input = whole
@@ -132,29 +151,25 @@ class Calls:
             self.settle(update.call_id)
 
     def start(self, call_id: str, name: str) -> list[Event]:
-        if call_id in self._open or self._is_repeated(call_id):
+        if self.has_waited_for(call_id) or self._was_done_before(call_id):
+            self._again.setdefault(call_id, _Call(name))
             return []
-        events: list[Event] = []
-        if len(self._open) >= OPEN_MAX:
-            events = self.result(next(iter(self._open)), None, error=NO_RESULT)
-        self._done.pop(call_id, None)
-        self._settled.pop(call_id, None)
-        self._open[call_id] = _Call(name)
-        return [*events, _update(call_id, name, Phase.PENDING)]
+        return [] if call_id in self._open else self._begin(call_id, name)
 
     def args(self, call_id: str, delta: str) -> list[Event]:
         call = self._open.get(call_id)
         if call is None or call.has_ended or not delta:
+            again = self._again.get(call_id)
+            if again is not None:
+                self._add_piece(again, delta)
             return []
-        call.chars += len(delta)
-        self._input_chars += len(delta)
-        if self._input_chars <= INPUT_MAX:
-            call.pieces.append(delta)
-        else:
-            call.pieces = [_TOO_LONG]
+        self._add_piece(call, delta)
         return [ToolInputDelta(call_id, call.name, delta)]
 
     def end(self, call_id: str) -> list[Event]:
+        again = self._again.pop(call_id, None)
+        if again is not None:
+            return self._end_again(call_id, again)
         call = self._open.get(call_id)
         if call is None or call.has_ended:
             return []
@@ -175,11 +190,14 @@ class Calls:
         settled = self._settled.pop(call_id, None)
         if call is None and done is not None and settled is None:
             return []
-        call = call or _Call(settled or UNNAMED)
+        name = UNNAMED if settled is None else settled.name
+        call = call or _Call(name)
         whole = call.input or _whole(call.pieces)
         self._input_chars -= call.chars
         has_input = whole is not None or (done is not None and done.has_input)
-        keep(self._done, call_id, _Done(self._run, has_input, error is not None), DONE_MAX)
+        known = None if whole is None or len(whole) > LONG_BYTES else digest(call.name, whole)
+        new = _Done(self._run, has_input, error is not None, known)
+        keep(self._done, call_id, new, DONE_MAX)
         return [
             ToolUpdate(
                 call_id=call_id,
@@ -196,9 +214,10 @@ class Calls:
 
         The outcome that a later run may have replaces this error.
         """
-        name = self._open[call_id].name
+        call = self._open[call_id]
         events = self.result(call_id, None, error=NO_RESULT)
-        keep(self._settled, call_id, name, OPEN_MAX)
+        call.input, call.pieces = _known_input(call), []
+        keep(self._settled, call_id, call, OPEN_MAX)
         return [msgspec.structs.replace(each, preliminary=True) for each in events]
 
     def came_late(self, call_id: str, *, has_input: bool, is_error: bool) -> Sequence[str]:
@@ -217,6 +236,8 @@ class Calls:
 
     def settle_inputs(self) -> Iterator[Event]:
         """The run is over: tell the inputs that no snapshot had."""
+        for call_id in list(self._again):
+            yield from self.end(call_id)
         for call_id, call in self._open.items():
             if call.input is None:
                 yield from self._tell_input(call_id, call, _whole(call.pieces) or _EMPTY)
@@ -226,10 +247,68 @@ class Calls:
         call.has_ended = True
         return [_update(call_id, call.name, Phase.RUNNING, whole)]
 
-    def _is_repeated(self, call_id: str) -> bool:
-        """Whether a call of this id was done in an earlier run: its START is a repetition."""
+    def _begin(self, call_id: str, name: str) -> list[Event]:
+        events: list[Event] = []
+        if len(self._open) >= OPEN_MAX:
+            events = self.result(next(iter(self._open)), None, error=NO_RESULT)
+        for known in (self._done, self._settled, self._waited):
+            known.pop(call_id, None)
+        self._open[call_id] = _Call(name)
+        return [*events, _update(call_id, name, Phase.PENDING)]
+
+    def _add_piece(self, call: _Call, delta: str) -> None:
+        call.chars += len(delta)
+        self._input_chars += len(delta)
+        if self._input_chars <= INPUT_MAX:
+            call.pieces.append(delta)
+        else:
+            call.pieces = [_TOO_LONG]
+
+    def _end_again(self, call_id: str, again: _Call) -> list[Event]:
+        """What began like a call of an earlier run is that call, or one of its own."""
+        self._input_chars -= again.chars
+        text = "".join(again.pieces)
+        whole = None if text == _EMPTY_TEXT else json_text.valid(text)
+        if self._is_known(call_id, again.name, whole):
+            return []
+        is_open = call_id in self._open
+        settled = self.result(call_id, None, error=NO_RESULT) if is_open else []
+        begun = self._begin(call_id, again.name)
+        self.args(call_id, text)
+        return [*settled, *begun, *self.end(call_id)]
+
+    def _is_known(self, call_id: str, name: str, whole: Raw | None) -> bool:
+        """Whether a tool and an input are those of the call that has this id; None: not told."""
+        call = self._open.get(call_id) or self._settled.get(call_id)
+        if call is None:
+            done = self._done.get(call_id)
+            known = None if done is None else done.digest
+            return known is None or whole is None or known == digest(name, whole)
+        is_same_tool = call.name in {name, UNNAMED}
+        return is_same_tool and (whole is None or _has(whole, _known_input(call)))
+
+    def _was_done_before(self, call_id: str) -> bool:
+        """Whether a call of this id was done in an earlier run."""
         done = self._done.get(call_id)
         return done is not None and done.run < self._run
+
+
+def _has(whole: Raw, known: Raw) -> bool:
+    """Whether an input is a known one, or has all of its fields, with the same values.
+
+    A framework may give a tool more than its model did.
+    """
+    fields, expected = (lenient.field(_decode_fields, each) for each in (whole, known))
+    if fields is None or expected is None:
+        return digest("", whole) == digest("", known)
+    return all(
+        name in fields and digest("", fields[name]) == digest("", value)
+        for name, value in expected.items()
+    )
+
+
+def _known_input(call: _Call) -> Raw:
+    return call.input or _whole(call.pieces) or _EMPTY
 
 
 def _whole(pieces: list[str]) -> Raw | None:

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
-from turnwire.core.events import AgentStatus, Event, ToolUpdate
+from turnwire.core.events import AgentStatus, Event, Phase, ToolUpdate
 from turnwire.core.requests import StateMode
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.open_blocks import OpenBlocks
@@ -142,8 +142,11 @@ class Progress:
     def _tell(self, new: list[Event]) -> list[Event]:
         """Note what goes to the client."""
         for event in new:
-            if isinstance(event, ToolUpdate) and event.args is not None:
-                self.transcript.call(event.call_id, event.tool_name, event.args)
+            if isinstance(event, ToolUpdate):
+                if event.args is not None:
+                    self.transcript.call(event.call_id, event.tool_name, event.args)
+                elif event.phase is Phase.PENDING:
+                    self.transcript.begin(event.call_id)
         return new
 
     def _take(self, frame: RunEvent, size: int) -> list[Event]:

@@ -47,6 +47,8 @@ class Transcript:
         self._sent = sent
         self._sent_bytes = sum(map(len, sent))
         self._steps: list[_Step] = []
+        self._step_of: dict[str, _Step | None] = {}
+        """The step of each call; of calls with one id, that of the last one, None before it."""
         self._lengths: dict[str, int] = {}
         self._chars = 0
 
@@ -65,6 +67,7 @@ class Transcript:
         self.is_whole = False
         self._sent = ()
         self._steps.clear()
+        self._step_of.clear()
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of a message that the agent is sent anyway: its result follows that."""
@@ -72,6 +75,12 @@ class Transcript:
             if not self._steps:
                 self._steps.append(_Step("", is_sent=True))
             self._steps[0].calls[call_id] = (name, whole)
+            self._step_of[call_id] = self._steps[0]
+
+    def begin(self, call_id: str) -> None:
+        """A call begins, which may have the id of an earlier one."""
+        if call_id in self._step_of:
+            self._step_of[call_id] = None
 
     def text(self, message_id: str, delta: str) -> None:
         self._lengths[message_id] = self._lengths.get(message_id, 0) + len(delta)
@@ -88,12 +97,18 @@ class Transcript:
         return self._lengths.get(message_id)
 
     def call(self, call_id: str, name: str, whole: Raw) -> None:
-        if self._step_of(call_id) is None and self._has_room(len(whole)):
-            self._step(f"{call_id}:message").calls[call_id] = (name, whole)
+        if self._step_of.get(call_id) is None and self._has_room(len(whole)):
+            again = f":{len(self._steps)}" if call_id in self._step_of else ""
+            message_id = f"{call_id}:message{again}"
+            step = self._step(message_id)
+            if call_id in step.calls:
+                step = self._new_step(message_id)
+            step.calls[call_id] = (name, whole)
+            self._step_of[call_id] = step
 
     def result(self, call_id: str, message_id: str, content: Raw) -> None:
         """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
-        step = self._step_of(call_id)
+        step = self._step_of.get(call_id)
         if step is not None and self._has_room(len(content)):
             step.results[call_id] = (message_id, content)
 
@@ -106,17 +121,18 @@ class Transcript:
             for call_id, (message_id, content) in step.results.items():
                 yield from commands.written(Result(message_id, call_id, "", content))
 
-    def _step_of(self, call_id: str) -> _Step | None:
-        return next((step for step in reversed(self._steps) if call_id in step.calls), None)
-
     def _step(self, message_id: str) -> _Step:
         """The step that is open. When all of its calls have results, another one begins."""
         last = self._steps[-1] if self._steps else None
         has_results = last is not None and last.calls and last.calls.keys() <= last.results.keys()
         if last is None or last.is_sent or has_results:
-            last = _Step(message_id)
-            self._steps.append(last)
+            return self._new_step(message_id)
         return last
+
+    def _new_step(self, message_id: str) -> _Step:
+        step = _Step(message_id)
+        self._steps.append(step)
+        return step
 
     def _has_room(self, size: int) -> bool:
         self._chars += size
