@@ -3,13 +3,14 @@
 import asyncio
 from typing import Any
 
-from second_agent import TOOLS, Json, Session, main
+from second_agent import TOOLS, ThinkingSession, main
+from second_agent_wire import Json
 
 TOOLS["delete_file"] = lambda path: f"{path} is gone."
 NEEDS_APPROVAL = {"delete_file"}
 
 
-class AskingSession(Session):
+class AskingSession(ThinkingSession):
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, asyncio.Future[Any]] = {}  # to each open question
@@ -28,10 +29,8 @@ class AskingSession(Session):
     async def approved(self, call: Json) -> bool:
         names = {"questionId": f"{call['callId']}:question", "turnId": self.turn["id"]}
         about = {name: call[name] for name in ("callId", "toolName", "args")}
-        part = {"kind": "approval", "text": "May it?", "options": ["approve", "deny"], **about}
-        part |= {"type": "question", **names}
-        self.turn["parts"].append(part)
-        self.send("question", **part)
+        part = {"type": "question", "kind": "approval", **names, **about}
+        self.show("question", part, text="May it?", options=["approve", "deny"])
         given = self.answers[names["questionId"]] = asyncio.get_running_loop().create_future()
         try:
             part["answer"] = answer = await given
@@ -45,11 +44,11 @@ class AskingSession(Session):
         verdict = answer.get("approved") if isinstance(answer, dict) else answer
         return verdict is True or verdict == "approve"
 
-    async def think(self, text: str) -> None:
-        if "delete" in text:
+    async def think(self, prompt: str) -> None:
+        if "delete" in prompt:
             self.text(await self.call("delete_file", path="notes.txt") or "It stays.")
         else:
-            await super().think(text)
+            await super().think(prompt)
 
 
 if __name__ == "__main__":

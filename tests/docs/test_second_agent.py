@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from websockets.asyncio.client import connect
@@ -30,7 +30,7 @@ TOKEN: Final = "known-to-the-gateway-alone"
 EXAMPLES: Final = ROOT / "examples/agents"
 PLAIN: Final = "second_agent.py"
 ASKS: Final = "second_agent_asks.py"
-LINES: Final = {PLAIN: 130, ASKS: 56}
+LINES: Final = {PLAIN: 80, "second_agent_wire.py": 80, ASKS: 56}
 """At most so many: the page promises agents that one can read."""
 SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
 
@@ -65,8 +65,16 @@ async def url(port: int) -> AsyncIterator[str]:
     await closed(port)
 
 
-def test_it_stays_short(script: str) -> None:
-    assert len((EXAMPLES / script).read_text(encoding="utf-8").splitlines()) <= LINES[script]
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the agent's file defines."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    return runpy.run_path(str(EXAMPLES / PLAIN))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_it_stays_short(name: str) -> None:
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= LINES[name]
 
 
 async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
@@ -135,9 +143,9 @@ async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
     assert [entry["promptId"] for entry in init["session"]["messages"]] == ["p0", "p0"]
 
 
-async def test_an_abort_right_behind_its_prompt_ends_the_turn() -> None:
+async def test_an_abort_right_behind_its_prompt_ends_the_turn(plain: dict[str, Any]) -> None:
     """The turn is canceled before its task has run for the first time."""
-    session = runpy.run_path(str(EXAMPLES / PLAIN))["Session"]()
+    session = plain["ThinkingSession"]()
     names = {"promptId": "p0", "channelType": "web", "channelId": "default"}
     session.receive({"type": "prompt", "content": "hello"} | names, "ann")
     session.receive({"type": "abort"} | names, "ann")
@@ -160,6 +168,22 @@ async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
         kinds = [json.loads(await line.recv())["type"] for _ in range(4)]
 
     assert kinds == ["init", "message.create", "message.part.text-delta", "message.finalize"]
+
+
+async def test_a_result_that_is_no_json_fails_its_turn_alone(
+    plain: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The session can still be sent, and the log says why the turn failed."""
+    session = plain["ThinkingSession"]()
+    plain["TOOLS"]["divide"] = lambda a, b: {a, b}
+    for prompt_id, content in (("p0", "what is 12/4?"), ("p1", "hello")):
+        session.receive({"type": "prompt", "promptId": prompt_id, "content": content}, "ann")
+    await until(lambda: len(session.messages) == 4 and not session.turn)
+
+    ended = [entry["parts"][-1] for entry in session.messages if entry["role"] == "assistant"]
+    assert [part["reason"] for part in ended] == ["error", "end_turn"]
+    assert json.loads(json.dumps(session.messages))
+    assert "TypeError" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("script", [ASKS], indirect=True)
