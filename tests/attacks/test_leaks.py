@@ -120,7 +120,7 @@ def _dialect(gateway: Gateway) -> object:
 
 
 @pytest.mark.attack("finding out the software and its version", "only `/openapi.json` has them")
-async def test_no_header_tells_the_software() -> None:
+async def test_no_header_names_the_software() -> None:
     async with ScriptedAgent() as agent, Gateway(agent.url()) as gateway:
         for route in ROUTES[:1]:
             _, shown = await response_text(gateway, route)

@@ -37,7 +37,7 @@ def test_a_run_prints_a_table_and_keeps_all_rounds(
     assert code == 0
     assert table is not None
     assert {json.loads(line)["mode"] for line in lines} == {"twice"}
-    assert "| CPU/delta told twice vs once | ≤ 1.70x | 1 of 3 rounds |" in capsys.readouterr().out
+    assert "| CPU/delta sent twice vs once | ≤ 1.70x | 1 of 3 rounds |" in capsys.readouterr().out
 
 
 def test_a_run_that_measures_nothing_fails(

@@ -50,7 +50,7 @@ async def test_a_slow_line_loses_nothing() -> None:
     "the line to the agent is cut, reset or half-closed at any byte",
     "“Connection failed” in the handshake, “Stream interrupted” after it",
 )
-async def test_a_cut_at_any_byte_is_told_and_what_came_before_it_is_shown() -> None:
+async def test_a_cut_at_any_byte_is_reported_and_what_came_before_it_is_shown() -> None:
     every: list[bytes] = []
     async with line() as (proxy, agent, gateway):
         for harm in (Harm.CLOSE, Harm.RESET, Harm.HALF_CLOSE):

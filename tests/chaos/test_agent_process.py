@@ -35,7 +35,7 @@ async def test_an_agent_that_is_killed_interrupts_every_one_of_its_streams() -> 
     "the agent is stopped (SIGSTOP) in mid-turn",
     "keepalives continue; at the idle limit “Agent stopped responding”",
 )
-async def test_an_agent_that_is_frozen_is_told_from_one_that_thinks_by_time_alone() -> None:
+async def test_time_alone_distinguishes_a_frozen_agent_from_one_that_thinks() -> None:
     async with (
         AgentProcess() as agent,
         Served(agent.url, keepalive_s=0.1, idle_s=1) as gateway,

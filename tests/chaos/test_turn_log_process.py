@@ -38,7 +38,7 @@ async def _begins(asked: Asked) -> None:
     "a gateway with a turn log in a Redis is killed in mid-turn",
     "readers get what it had, then “Stream interrupted”, within 6 s; then the next prompt begins",
 )
-async def test_readers_of_a_killed_gateway_are_told_and_the_next_prompt_begins(
+async def test_readers_of_a_killed_gateway_get_an_error_and_the_next_prompt_begins(
     tmp_path: Path,
 ) -> None:
     async with AsyncExitStack() as stack:

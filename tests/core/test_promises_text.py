@@ -59,7 +59,7 @@ def says(agent: Agent, dice: Random) -> list[bytes]:
     "the client has the whole text once",
 )
 @pytest.mark.parametrize("block", range(either(2, 40)))
-def test_the_client_has_the_text_that_is_meant_however_it_is_told(block: int) -> None:
+def test_the_client_has_the_text_that_is_meant_however_it_is_sent(block: int) -> None:
     for seed in range(500 * block, 500 * block + 500):
         play(seed)
 

@@ -43,7 +43,7 @@ def test_a_delta_told_twice() -> None:
     few = opcodes(lambda: turn.frames(twice * FEW, 1))
     many = opcodes(lambda: turn.frames(twice * MANY, 1))
 
-    hold("core: bytecodes a delta told twice", (many - few) / (MANY - FEW))
+    hold("core: bytecodes a delta sent twice", (many - few) / (MANY - FEW))
 
 
 def test_a_read_in_the_core() -> None:

@@ -55,7 +55,7 @@ class HistoryTurn(Struct, frozen=True):
     prompt_id: str | None = None
     """The prompt that the turn answers, if the agent names it."""
     all_events: Iterable[Event] | None = None
-    """The events as the agent told them, with all that it took back; None: it took nothing back."""
+    """The events as the agent sent them, with all that it took back; None: it took nothing back."""
 
 
 class History(Struct, frozen=True):

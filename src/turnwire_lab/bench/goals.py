@@ -51,7 +51,7 @@ from turnwire_lab.bench.model_calls.readers import (
 MET: Final = "met"
 MISSED: Final = "missed"
 NEAR: Final = "too close to say"
-OPEN: Final = "not said"
+OPEN: Final = "inconclusive"
 NONE: Final = "not measured"
 
 PRICE_OF_FRAME: Final = "100 x 50/s: CPU/frame"
@@ -191,7 +191,7 @@ def _rest() -> Iterator[Goal]:
     cost = measures.between("large", ("20 KB", "20 KB"), (TURNWIRE, OWN_RELAY))
     yield Goal("CPU/frame, deltas of 20 KB vs copying them", cost, at_most=2.5)
     cost = measures.between("twice", ("twice", "once"), same)
-    yield Goal("CPU/delta told twice vs once", cost, at_most=1.7)
+    yield Goal("CPU/delta sent twice vs once", cost, at_most=1.7)
     held = measures.value("slow", "5", "mb_per_stream")
     yield Goal("Slow reader, 5 x 40 MB: memory of a stream", held, "MB", at_most=1)
     closed = measures.value("slow", "5", "closed_s")

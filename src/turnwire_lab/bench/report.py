@@ -123,7 +123,7 @@ def prices(table: Table | None) -> str:
 
 
 def number(row: Row | None) -> float | None:
-    """What was measured, without its unit. None: it was not, or is not said."""
+    """What was measured, without its unit. None: it was not, or is inconclusive."""
     if row is None:
         return None
     try:

@@ -154,7 +154,7 @@ def test_a_load_that_tells_nothing_of_the_past_is_of_a_session_that_is_gone() ->
     assert notices(played) == [BEGINS_ANEW]
 
 
-def test_what_a_new_session_tells_too_is_no_past() -> None:
+def test_what_a_new_session_sends_too_is_no_past() -> None:
     commands = f.update("available_commands_update", availableCommands=[])
     played = Played(f.initialized(load=True), commands, f.response(2), known=f.SESSION)
 

@@ -1,4 +1,4 @@
-"""Entries of a history, made of what a session tells of its past."""
+"""Entries of a history, made of what a session sends of its past."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -125,7 +125,7 @@ def test_reads_make_no_difference(seed: int) -> None:
 
 
 @each_seed(80)
-def test_the_text_is_told_once_whatever_the_indexes_are(seed: int) -> None:
+def test_the_text_is_sent_once_whatever_the_indexes_are(seed: int) -> None:
     """Items by index, by id, by both or by nothing; parts counted on; again in the last event."""
     dice = random.Random(f"once {seed}")  # noqa: S311 (the same events every time)
     has_index, has_id, counts_on, is_repeated = (dice.random() < 0.5 for _ in range(4))

@@ -99,7 +99,7 @@ def read(turn: Turn, frames: Sequence[bytes]) -> Client:
 
 
 @pytest.mark.parametrize("revision", f.REVISIONS)
-def test_the_client_has_the_text_that_is_meant_however_it_is_told(revision: str) -> None:
+def test_the_client_has_the_text_that_is_meant_however_it_is_sent(revision: str) -> None:
     for seed in range(150):
         dice = Random(f"{revision}{seed}")  # noqa: S311 (a seed, so that it can be seen again)
         agent = Agent(dice, revision)

@@ -280,7 +280,7 @@ def test_trap_15_an_odd_init_is_still_of_its_revision(data: f.Fields) -> None:
 
 @each_revision
 @pytest.mark.trap(16, "Times are seconds in one place and milliseconds in another")
-def test_trap_16_times_are_told_in_milliseconds(revision: str) -> None:
+def test_trap_16_times_are_sent_in_milliseconds(revision: str) -> None:
     made = conversation(*f.running(revision))
 
     ((_, question),) = plain(receive_frame(made, f.asked(revision, expires_s=1772100300)))

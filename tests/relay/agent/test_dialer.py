@@ -28,14 +28,14 @@ def _closed_port() -> int:
 
 
 @pytest.mark.fault("the agent refuses the connection", "“Connection failed”")
-async def test_a_refused_connection_is_told_in_a_stream() -> None:
+async def test_a_refused_connection_is_reported_in_a_stream() -> None:
     async with Gateway(f"ws://127.0.0.1:{_closed_port()}/{{session_id}}") as gateway:
         await ends_unreachable(gateway, "connect")
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 64 + ".invalid"])
 @pytest.mark.fault("the agent's name has no address", "“Connection failed”")
-async def test_a_name_that_has_no_address_is_told_in_a_stream(host: str) -> None:
+async def test_a_name_that_has_no_address_is_reported_in_a_stream(host: str) -> None:
     url = f"wss://{host}/{{session_id}}"
     async with Gateway(url) as gateway:
         await ends_unreachable(gateway, "dns")

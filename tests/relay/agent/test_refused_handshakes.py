@@ -35,7 +35,7 @@ ACCEPTED = (
     ],
 )
 @pytest.mark.fault("the handshake is answered with garbage", "“Connection failed”")
-async def test_a_handshake_of_garbage_is_told_in_a_stream(reply: bytes) -> None:
+async def test_a_handshake_of_garbage_is_reported_in_a_stream(reply: bytes) -> None:
     async with RawAgent(reply) as agent, Gateway(agent.url()) as gateway:
         await ends_unreachable(gateway, "handshake")
         await agent.all_left()
@@ -73,7 +73,7 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
 
 @pytest.mark.parametrize("status", [200, 400, 403, 409, 429, 500, 503])
 @pytest.mark.fault("the handshake is answered with 403, 429, 503, …", "“Connection failed”")
-async def test_any_other_status_of_the_handshake_is_told_in_a_stream(status: int) -> None:
+async def test_any_other_status_of_the_handshake_is_reported_in_a_stream(status: int) -> None:
     async with ScriptedAgent(status=status) as agent, Gateway(agent.url()) as gateway:
         await ends_unreachable(gateway, "status")
 

@@ -143,7 +143,7 @@ STRANGERS = [
     "a page of an origin that is not listed",
     "no CORS header: the page cannot call, and cannot read",
 )
-async def test_another_origin_is_told_nothing(origin: str) -> None:
+async def test_another_origin_learns_nothing(origin: str) -> None:
     """It is served as if there were no CORS: what its page may read is the browser's business."""
     app = app_of()
     done, before = await asked(app, origin), await preflight(app, origin)

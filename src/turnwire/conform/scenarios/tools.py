@@ -72,7 +72,7 @@ async def fails_a_tool(bench: Bench) -> Sequence[str]:
     if play.finish is None:
         raise FailedError(f"the turn with a tool that failed {play.ending()}")
     if all(update.phase is not Phase.ERROR for update in updates):
-        return ["the call that failed is told as a success: its user sees no error"]
+        return ["the call that failed is reported as a success: its user sees no error"]
     return []
 
 
@@ -134,7 +134,7 @@ SCENARIOS: Final = (
     Scenario(
         name="failing-tool",
         tries="send the prompt whose tool fails",
-        expects="an end of the call, and of the turn; a note if the failure is told as a success",
+        expects="an end of the call, and of the turn; a note if a failure is reported as a success",
         matters="The user must see that something went wrong, and the turn must go on.",
         mend="Tell the failure as the error of the call, and let the model go on.",
         play=fails_a_tool,

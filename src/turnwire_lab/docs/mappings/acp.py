@@ -103,7 +103,7 @@ _ROWS: Final[_Rows] = (
     ("the end of the connection", [*_OPENED, _text("Hi")], None),
 )
 _OF_A_KNOWN_SESSION: Final[_Rows] = (
-    ("what a session tells of its past", [_INITIALIZED], _text("Hi")),
+    ("what a session sends of its past", [_INITIALIZED], _text("Hi")),
     (
         "a session that is not found",
         [_INITIALIZED, _failure(2, "gone", NOT_FOUND)],

@@ -257,7 +257,7 @@ async def test_a_client_sees_nothing_of_a_redis_that_fails(
     "the client gets all of it; nobody reads a turn with a hole, and the chat is claimed again",
 )
 @pytest.mark.usefixtures("patient")
-async def test_a_turn_with_a_hole_is_not_told(agent: AskingAgent, own_redis: RedisServer) -> None:
+async def test_a_turn_with_a_hole_is_not_shown(agent: AskingAgent, own_redis: RedisServer) -> None:
     async with (
         gateway_of(agent, turn_log=own_redis.url) as one,
         gateway_of(agent, turn_log=own_redis.url) as other,
