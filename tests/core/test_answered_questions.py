@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from turnwire.core.answered_questions import find_answered
 from turnwire.core.approvals import subject
-from turnwire.core.body.conversation import Call, Conversation
+from turnwire.core.body.conversation import Call, Conversation, Unresolved
 from turnwire.core.events import (
     Approval,
     Phase,
@@ -50,6 +50,20 @@ def test_without_a_log_the_clients_message_has_the_call_that_waits() -> None:
         ToolUpdate(call_id="c1", tool_name="delete", phase=Phase.RUNNING, args=CALL.input),
         ReplayFinished(),
     ]
+
+
+def test_so_it_has_the_calls_beside_that_had_no_outcome_yet() -> None:
+    beside = Unresolved(Call("c2", "add", Raw(b"[1]")), "c2")
+    answered = find_answered(request(conversation=Conversation([], {}, (CALL,), (beside,))))
+
+    assert answered.replay[2] == ToolUpdate(
+        call_id="c2",
+        tool_name="add",
+        phase=Phase.ERROR,
+        args=Raw(b"[1]"),
+        error="No result",
+        preliminary=True,
+    )
 
 
 def test_a_log_has_the_question_and_repeats_the_turn_itself() -> None:

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from turnwire.core.approvals import subject, subjects
 from turnwire.core.body.conversation import Call
+from turnwire.core.body.ui_message import NO_RESULT
 from turnwire.core.events import (
     Approval,
     Event,
@@ -64,7 +65,9 @@ def find_answered(request: ResumeRequest) -> AnsweredQuestions:
         raise RejectedError(Rejection.NO_VERDICT)
     replay: Sequence[Event] = ()
     if waiting is None and questions:
-        replay = [ReplayStarted(turn_id), *map(_running, pending), ReplayFinished()]
+        unresolved = () if conversation is None else conversation.unresolved
+        cards = [*map(_running, pending), *(lacking(each.call) for each in unresolved)]
+        replay = [ReplayStarted(turn_id), *cards, ReplayFinished()]
     return AnsweredQuestions(turn_id, questions, pending, replay)
 
 
@@ -100,6 +103,18 @@ def _running(call: Call) -> Event:
     """The card of a call that waits, as the client has it."""
     return ToolUpdate(
         call_id=call.call_id, tool_name=call.name, phase=Phase.RUNNING, args=call.input
+    )
+
+
+def lacking(call: Call) -> ToolUpdate:
+    """The card of a call that has no outcome yet, as the client has it."""
+    return ToolUpdate(
+        call_id=call.call_id,
+        tool_name=call.name,
+        phase=Phase.ERROR,
+        args=call.input,
+        error=NO_RESULT,
+        preliminary=True,
     )
 
 

@@ -32,6 +32,7 @@ from turnwire.core.body.conversation import (
     Result,
     SystemMessage,
     Text,
+    Unresolved,
     UnsayableError,
     UserMessage,
 )
@@ -225,6 +226,7 @@ __all__ = [
     "ToolUpdate",
     "TurnFinished",
     "TurnStarted",
+    "Unresolved",
     "UnsayableError",
     "UserMessage",
     "WireSchema",

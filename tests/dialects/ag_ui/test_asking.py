@@ -136,6 +136,17 @@ def test_no_two_approvals_are_at_one_card(told: list[Any], *, native: bool) -> N
     assert b'"approve"' not in json.dumps(played.requests[-1]["resume"]).encode()
 
 
+def test_beside_a_question_about_another_call_there_is_no_approval() -> None:
+    """Its client answers the approval in a request of its own, and would leave the question."""
+    options = StreamOptions(approvals=REQUESTS)
+    other = {"id": "i3", "reason": "input_required", "toolCallId": "c2"}
+    told = (f.started(), *CALL_A, *CALL_B, f.interrupted(NAMING, other))
+    played = Played(*told, native=True, options_of_stream=options).leave()
+
+    assert played.client.approvals == {}
+    assert [each["questionId"] for each in asked(played)] == ["i2", "i3"]
+
+
 def test_a_decision_is_about_the_other_one_of_two_calls_that_are_the_same() -> None:
     twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
     told = f.interrupted(outcome(value(request())), NAMING)

@@ -22,6 +22,8 @@ _BINDING: Final = ("dialects/ag_ui/test_binding.py",)
 _HABITS: Final = ("dialects/ag_ui/test_habits.py", "dialects/ag_ui/test_graphs.py")
 _QUESTIONS: Final = ("dialects/ag_ui/test_questions.py",)
 _CONTINUATION: Final = ("dialects/ag_ui/test_continuation.py",)
+_SETTLED: Final = ("dialects/ag_ui/test_settled_calls.py",)
+_ASKING: Final = ("dialects/ag_ui/test_asking.py",)
 
 
 def like_any_call(_pass_on: Function) -> Function:
@@ -83,7 +85,7 @@ FAULTS: Final = (
         decided(ast.If, outcome=False),
         _QUESTIONS,
     ),
-    Fault("a question beside approvals is lost", f"{_TURN}._ask", unasked(1, nth=2), _QUESTIONS),
+    Fault("a question beside approvals is lost", f"{_TURN}._ask", unasked(2, nth=4), _ASKING),
     Fault(
         "a long turn goes on without its beginning",
         f"{_TURN}._next_run",
@@ -102,7 +104,15 @@ FAULTS: Final = (
         unasked(2),
         ("dialects/ag_ui/content/test_calls.py",),
     ),
-    Fault("a repeated call is a second card", f"{_CALLS}._is_repeated", never, _CONTINUATION),
+    Fault("a repeated call is a second card", f"{_CALLS}._is_known", never, _CONTINUATION),
+    Fault("a call with an old id is the old call", f"{_CALLS}._is_known", always, _SETTLED),
+    Fault("a card asks for two approvals", f"{_TURN}._ask", unasked(2, nth=3), _ASKING),
+    Fault(
+        "any call that the client says has no result is one that waits",
+        f"{_CALLS}.was_settled_as",
+        always,
+        ("dialects/ag_ui/test_settled_continuation.py",),
+    ),
     Fault(
         "a snapshot overrides an input",
         f"{_CALLS}.input_found",

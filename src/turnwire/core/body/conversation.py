@@ -46,6 +46,17 @@ class Call(Struct, frozen=True):
     input: Raw
 
 
+class Unresolved(Struct, frozen=True):
+    """A call of the last message that has the error “No result”: its outcome may come later."""
+
+    call: Call
+    """As the client has it: its name and its input are the client's word."""
+    sent_id: str
+    """The id that it has where the agent is sent it."""
+    place: int | None = None
+    """The number of the item of `Conversation.written` that says so; None if no single one does."""
+
+
 class Result(Struct, frozen=True):
     """The outcome of a call: JSON, or the text of an error."""
 
@@ -109,6 +120,8 @@ class Conversation(Struct, frozen=True):
     pending: Sequence[Call] = ()
     """The calls that wait for an approval, as the client has them: its name and its input are the
     client's word."""
+    unresolved: Sequence[Unresolved] = ()
+    """Calls beside them that had no outcome when the approvals were asked."""
 
     @property
     def size(self) -> int:

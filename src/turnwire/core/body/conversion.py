@@ -43,17 +43,22 @@ from turnwire.core.body.conversation import (
     Result,
     SystemMessage,
     Text,
+    Unresolved,
     UnsayableError,
     UserMessage,
     Write,
 )
-from turnwire.core.body.ui_message import TEXT_BYTES_MAX, UIPart, pause_after
+from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, UIPart, pause_after
+from turnwire.core.bounds import keep
 from turnwire.core.steps import Steps
 from turnwire.core.wire import call_ids
 from turnwire.errors import BadRequest
 
 PARTS_MAX: Final = 10_000
 """Most parts of a message that are read; of more, the last ones."""
+
+UNRESOLVED_MAX: Final = 256
+"""Most calls whose outcome may come later; of more, the last ones."""
 
 _ID_BYTES: Final = 65_536
 """Most bytes of a message without an id that its id is made of."""
@@ -99,7 +104,12 @@ def convert_in_steps(
             converter.begin_last(pending, prompt_files)
             made_id = prompt_id
         yield from converter.read(messages[number], number, made_id)
-    return Conversation(converter.written, converter.left_out, converter.open_calls)
+    return Conversation(
+        converter.written,
+        converter.left_out,
+        converter.open_calls,
+        tuple(converter.unresolved.values()),
+    )
 
 
 def _first_kept(messages: Sequence[Raw], most: int) -> Steps[int]:
@@ -120,10 +130,13 @@ class _Converter:
         self.written: list[bytes] = []
         self.left_out = Counter[str]()
         self.open_calls: list[Call] = []
+        self.unresolved: dict[str, Unresolved] = {}
+        """By the id that the agent is sent."""
         self._write = write
         self._limits = limits
         self._message_ids: dict[str, int] = {}
         self._call_ids = dict.fromkeys(pending, 1)
+        self._is_last = False
         self._pending: set[str] = set()
         """The calls without a result that are not written; empty before the last message."""
         self._prompt_files: Iterator[Attachment] | None = None
@@ -133,6 +146,7 @@ class _Converter:
         self, pending: Collection[str], prompt_files: Sequence[Attachment] | None
     ) -> None:
         """Note what is known of the last message, which is read next."""
+        self._is_last = True
         self._pending = set(pending)
         self._prompt_files = None if prompt_files is None else iter(prompt_files)
 
@@ -231,6 +245,10 @@ class _Converter:
             self.open_calls.append(call)
             return
         outcome = yield from ui_message.outcome_in_steps(part)
+        is_error = safe_json.short_string(part.state) == "output-error"
+        if self._is_last and is_error and outcome.error == NO_RESULT:
+            known = msgspec.structs.replace(call, call_id=wanted)
+            keep(self.unresolved, call_id, Unresolved(known, call_id), UNRESOLVED_MAX)
         step.results.append(
             Result(
                 f"{call_id}:result",
@@ -252,8 +270,12 @@ class _Converter:
         is_written = yield from self._add(message)
         for result in results if is_written else ():
             yield
-            result_id = self._new_id(result.message_id)
+            result_id, place = self._new_id(result.message_id), len(self.written)
             yield from self._add(msgspec.structs.replace(result, message_id=result_id))
+            unresolved = self.unresolved.get(result.call_id)
+            if unresolved is not None and len(self.written) == place + 1:
+                unresolved = msgspec.structs.replace(unresolved, place=place)
+                self.unresolved[result.call_id] = unresolved
 
     def _add(self, message: Message) -> Steps[bool]:
         """Write a message without the parts that the wire cannot say. False: nothing is left."""

@@ -12,8 +12,8 @@ import msgspec
 
 from turnwire.core import safe_json
 from turnwire.core.agent import Decoded
-from turnwire.core.answered_questions import find_answered
-from turnwire.core.body.conversation import Call
+from turnwire.core.answered_questions import find_answered, lacking
+from turnwire.core.body.conversation import Call, Unresolved
 from turnwire.core.events import Event, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.dialects.ag_ui import interrupts
@@ -38,7 +38,8 @@ class ContinuationProtocol(TurnProtocol):
         super().__init__(request, turn_id, _run_id(turn_id, request.replies), sent)
         self._has_begun = True
         self._is_replay = not request.session_id
-        self._learn_calls(answered.pending, request.waiting or ())
+        unresolved = () if conversation is None else conversation.unresolved
+        self._learn_calls(answered.pending, unresolved, request.waiting)
         for reply, question in zip(request.replies, answered.questions, strict=True):
             self._take_answer(
                 reply,
@@ -58,16 +59,37 @@ class ContinuationProtocol(TurnProtocol):
             self._run_id = safe_json.short_string(frame.run_id) or self._run_id
         return super()._is_ours(frame)
 
-    def _learn_calls(self, pending: Sequence[Call], waiting: Sequence[Event]) -> None:
+    def _learn_calls(
+        self,
+        pending: Sequence[Call],
+        unresolved: Sequence[Unresolved],
+        waiting: Sequence[Event] | None,
+    ) -> None:
         """Know the calls of earlier runs: the next run has their results, and may repeat them."""
         calls = self._progress.calls
         for call in pending:
             calls.adopt(call.call_id, call.name, call.input)
             self._progress.transcript.adopt(call.call_id, call.name, call.input)
-        for event in waiting:
+        events = [lacking(each.call) for each in unresolved] if waiting is None else waiting
+        for event in events:
             if isinstance(event, ToolUpdate):
                 calls.follow(event)
+        for each in unresolved:
+            self._learn_unresolved(each, is_logged=waiting is not None)
         calls.next_run()
+
+    def _learn_unresolved(self, found: Unresolved, *, is_logged: bool) -> None:
+        """Know the error that the agent is sent in the place of a result.
+
+        It is not sent where the log shows that the very call has no result. That a call has none is
+        otherwise the client's word: an agent that ran it then would run what nobody was asked.
+        """
+        call, place = found.call, found.place
+        is_so = self._progress.calls.was_settled_as(call.call_id, call.name, call.input)
+        if is_so and place is not None:
+            self._progress.transcript.stands_in(
+                call.call_id, found.sent_id, place, sends_error=not is_logged
+            )
 
 
 def _run_id(turn_id: str, replies: Sequence[QuestionReply]) -> str:

@@ -36,7 +36,7 @@ def begun(*deltas: str) -> Calls:
     return calls
 
 
-def told_again(calls: Calls, *deltas: str, name: str = "x") -> list[Event]:
+def repeated(calls: Calls, *deltas: str, name: str = "x") -> list[Event]:
     """What a later run tells that begins, and ends, a call with the same id."""
     told = calls.start("c1", name)
     for delta in deltas:
@@ -119,7 +119,7 @@ def test_a_call_that_was_settled_without_an_outcome_gets_it_later_once() -> None
     assert (calls.is_open("c1"), calls.lacks_outcome("c1"), calls.is_done("c1")) == (
         *(False, True, False),
     )
-    assert told_again(calls, '{"a": 1}') == []
+    assert repeated(calls, '{"a": 1}') == []
     (done,) = events_of(calls.result("c1", Raw(b"2")))
     assert (done[1]["tool_name"], done[1]["phase"]) == ("x", "completed")
     assert calls.is_done("c1")
@@ -213,7 +213,7 @@ def test_so_it_may_though_what_it_says_of_them_is_less_or_more() -> None:
         for calls in (waiting, settled) if again[:1] == ['{"b":2,'] else (waiting, done, settled):
             calls.end("c1")
             calls.next_run()
-            assert told_again(calls, *again) == [], again
+            assert repeated(calls, *again) == [], again
             assert calls.has_waited_for("c1") is (calls is not done)
 
 
@@ -235,7 +235,7 @@ def test_what_has_the_id_of_a_call_of_an_earlier_run_and_is_another_is_begun(
     for calls in (waiting, done, settled):
         calls.end("c1")
         calls.next_run()
-        *before, begun_, input_ = events_of(told_again(calls, again, name=name))
+        *before, begun_, input_ = events_of(repeated(calls, again, name=name))
         assert [fields["error"] for _, fields in before] == ["No result"] * (calls is waiting)
         assert (begun_[1]["phase"], begun_[1]["tool_name"]) == ("pending", name)
         assert (input_[1]["phase"], input_[1]["args"]) == ("running", again)
@@ -250,7 +250,7 @@ def test_another_tool_without_an_input_is_another_call() -> None:
     calls.end("c1")
     calls.next_run()
 
-    settled, begun_ = events_of(told_again(calls, name="y"))
+    settled, begun_ = events_of(repeated(calls, name="y"))
     assert (settled[1]["error"], begun_[1]["tool_name"]) == ("No result", "y")
     assert events_of(list(calls.settle_inputs()))[-1][1]["args"] == "{}"
 
@@ -266,7 +266,7 @@ def test_one_whose_end_is_not_told_is_begun_when_its_run_is_over() -> None:
     assert list(calls.settle_inputs()) == []
 
 
-def test_an_outcome_that_comes_in_between_ends_a_call_that_is_told_again() -> None:
+def test_an_outcome_that_comes_in_between_ends_a_call_that_is_repeated() -> None:
     calls = begun('{"a":1}')
     calls.end("c1")
     calls.next_run()
@@ -282,7 +282,7 @@ def test_an_input_that_is_too_long_to_be_compared_is_that_of_the_call() -> None:
     calls.result("c1", Raw(b"1"))
     calls.next_run()
 
-    assert told_again(calls, '{"a":1}') == []
+    assert repeated(calls, '{"a":1}') == []
 
 
 def test_empty_pieces_and_pieces_after_the_end_are_nothing() -> None:

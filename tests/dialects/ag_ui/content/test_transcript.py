@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from msgspec import Raw
 
 from support.ag_ui_messages import Item, read
@@ -92,6 +93,44 @@ def test_the_messages_before_the_turn_come_first_and_count() -> None:
     assert first[0] == b'{"id":"u1"}'
     assert list(said.messages()) == first
     assert said.kept_bytes == len('{"id":"u1"}Hello')
+
+
+SENT = (b"first", b"no result of c2", b"no result of c3", b"last")
+
+
+def standing_in(*, is_kept: bool = True) -> Transcript:
+    said = Transcript(is_kept=is_kept, sent=SENT)
+    said.stands_in("c2", "c2:2", 1, sends_error=True)
+    said.stands_in("c3", "c3", 2, sends_error=False)
+    return said
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_what_says_that_a_call_has_no_result_is_sent_only_if_it_shall_be(*, is_kept: bool) -> None:
+    assert list(standing_in(is_kept=is_kept).messages()) == [SENT[0], SENT[1], SENT[3]]
+
+
+def test_the_result_of_the_call_takes_its_place() -> None:
+    said = standing_in()
+    for call_id in ("c2", "c3"):
+        said.result(call_id, f"{call_id}:t", Raw(b'"21"'))
+
+    first, *results, last = said.messages()
+    assert (first, last) == (SENT[0], SENT[3])
+    assert [json.loads(each) for each in results] == [
+        {"role": "tool", "id": f"{call_id}:t", "toolCallId": sent_id, "content": "21"}
+        for call_id, sent_id in (("c2", "c2:2"), ("c3", "c3"))
+    ]
+
+
+def test_the_result_of_another_call_with_its_id_does_not() -> None:
+    said = standing_in()
+    said.begin("c3")
+    said.call("c3", "weather", Raw(b"{}"))
+    said.result("c3", "t3", Raw(b'"21"'))
+
+    assert list(said.messages())[:3] == [SENT[0], SENT[1], SENT[3]]
+    assert len(list(said.messages())) == 5
 
 
 def test_messages_that_are_not_kept_are_sent_once() -> None:

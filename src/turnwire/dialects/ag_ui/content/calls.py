@@ -15,14 +15,14 @@ call of its own.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.core.approvals import subject
-from turnwire.core.bounds import LONG_BYTES, keep
+from turnwire.core.bounds import FEW, LONG_BYTES, keep
 from turnwire.core.events import Approval, Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import json_text, lenient
 
@@ -40,7 +40,7 @@ NO_RESULT: Final = "No result"
 UNNAMED: Final = "tool"
 """The name of a call whose beginning was not told."""
 
-_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 _EMPTY_TEXT: Final = "{}"
 _EMPTY: Final = Raw(_EMPTY_TEXT.encode())
@@ -219,6 +219,11 @@ class Calls:
         call.input, call.pieces = _known_input(call), []
         keep(self._settled, call_id, call, OPEN_MAX)
         return [msgspec.structs.replace(each, preliminary=True) for each in events]
+
+    def was_settled_as(self, call_id: str, name: str, whole: Raw) -> bool:
+        """Whether this call was settled without an outcome, and has this tool and this input."""
+        call = self._settled.get(call_id)
+        return call is not None and digest(call.name, _known_input(call)) == digest(name, whole)
 
     def came_late(self, call_id: str, *, has_input: bool, is_error: bool) -> Sequence[str]:
         """What a snapshot knows of a call that is over, and the client was not told: each once."""

@@ -37,6 +37,15 @@ class _Step(Struct):
     """Whether the agent is sent the message by others, and only its results are to be said."""
 
 
+class _StandIn(Struct):
+    """A message that was sent: the error in the place of a result that a run may still tell."""
+
+    sent_id: str
+    sends_error: bool
+    """Whether the agent is sent the error until there is a result."""
+    result: tuple[str, Raw] | None = None
+
+
 class Transcript:
     """The messages up to a turn, which were sent, and those of the turn, in order."""
 
@@ -49,6 +58,9 @@ class Transcript:
         self._steps: list[_Step] = []
         self._step_of: dict[str, _Step | None] = {}
         """The step of each call; of calls with one id, that of the last one, None before it."""
+        self._stand_ins: dict[int, _StandIn] = {}
+        """By their places in what was sent."""
+        self._stand_in_of: dict[str, _StandIn] = {}
         self._lengths: dict[str, int] = {}
         self._chars = 0
 
@@ -68,6 +80,8 @@ class Transcript:
         self._sent = ()
         self._steps.clear()
         self._step_of.clear()
+        self._stand_ins.clear()
+        self._stand_in_of.clear()
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of a message that the agent is sent anyway: its result follows that."""
@@ -77,8 +91,16 @@ class Transcript:
             self._steps[0].calls[call_id] = (name, whole)
             self._step_of[call_id] = self._steps[0]
 
+    def stands_in(self, call_id: str, sent_id: str, place: int, *, sends_error: bool) -> None:
+        """What was sent at this place is no result, but says that a call has none.
+
+        If it is not `sends_error`, the agent is not sent it. A result of the call takes its place.
+        """
+        self._stand_ins[place] = self._stand_in_of[call_id] = _StandIn(sent_id, sends_error)
+
     def begin(self, call_id: str) -> None:
         """A call begins, which may have the id of an earlier one."""
+        self._stand_in_of.pop(call_id, None)
         if call_id in self._step_of:
             self._step_of[call_id] = None
 
@@ -108,18 +130,31 @@ class Transcript:
 
     def result(self, call_id: str, message_id: str, content: Raw) -> None:
         """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
-        step = self._step_of.get(call_id)
-        if step is not None and self._has_room(len(content)):
+        step, stand_in = self._step_of.get(call_id), self._stand_in_of.get(call_id)
+        if stand_in is not None and self._has_room(len(content)):
+            stand_in.result = (message_id, content)
+        elif step is not None and self._has_room(len(content)):
             step.results[call_id] = (message_id, content)
 
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
-        yield from self._sent
+        for place, item in enumerate(self._sent):
+            yield from self._sent_at(place, item)
         for step in self._steps:
             if not step.is_sent:
                 yield from commands.written(_message(step))
             for call_id, (message_id, content) in step.results.items():
                 yield from commands.written(Result(message_id, call_id, "", content))
+
+    def _sent_at(self, place: int, item: bytes) -> Iterator[bytes]:
+        stand_in = self._stand_ins.get(place)
+        if stand_in is None:
+            yield item
+        elif stand_in.result is not None:
+            message_id, content = stand_in.result
+            yield from commands.written(Result(message_id, stand_in.sent_id, "", content))
+        elif stand_in.sends_error:
+            yield item
 
     def _step(self, message_id: str) -> _Step:
         """The step that is open. When all of its calls have results, another one begins."""
