@@ -65,11 +65,13 @@ async def agent() -> AsyncIterator[Deciding]:
         yield agent
 
 
-def before(agent: Deciding, endpoint: str, turn_log: str = "memory") -> Gateway:
+def before(
+    agent: Deciding, endpoint: str, turn_log: str = "memory", history: str = "agent"
+) -> Gateway:
     return Gateway(
         f"{agent.url}{endpoint}",
         dialect="ag-ui",
-        history="agent",
+        history=history,
         threads="chat",
         turn_log=turn_log,
         signing_keys=KEY,
@@ -127,27 +129,29 @@ async def test_each_call_gets_its_decision_beside_the_stream(agent: Deciding) ->
 
 
 def decided(body: str, given: Sequence[Json]) -> Json:
-    """The message that a client sends when all cards have an answer."""
+    """The message that a client sends when all cards have an answer or an outcome."""
     requests = [each for each in chunks(body) if each["type"] == "tool-approval-request"]
-    inputs = {
-        each["toolCallId"]: each["input"]
+    cards = {
+        each["toolCallId"]: {
+            "type": f"tool-{each['toolName']}",
+            "toolCallId": each["toolCallId"],
+            "input": each["input"],
+            "providerExecuted": True,
+        }
         for each in chunks(body)
         if each["type"] == "tool-input-available"
     }
-    parts = [
-        {
-            "type": "tool-delete_file",
-            "toolCallId": request["toolCallId"],
-            "input": inputs[request["toolCallId"]],
-            "providerExecuted": True,
-            "state": "approval-responded",
-            "approval": {"id": request["approvalId"], **verdict},
-        }
-        for request, verdict in zip(requests, given, strict=True)
-    ]
+    for call_id, (_, error) in outcomes(body).items():
+        cards[call_id] |= {"state": "output-error", "errorText": error}
+    for request, verdict in zip(requests, given, strict=True):
+        approval = {"id": request["approvalId"], **verdict}
+        cards[request["toolCallId"]] |= {"state": "approval-responded", "approval": approval}
     message_id = chunks(body)[0]["messageId"]
-    parts = [{"type": "step-start"}, *parts]
-    return {"id": message_id, "role": "assistant", "parts": parts}
+    return {
+        "id": message_id,
+        "role": "assistant",
+        "parts": [{"type": "step-start"}, *cards.values()],
+    }
 
 
 @pytest.mark.parametrize("turn_log", ["memory", "off"])
@@ -190,25 +194,24 @@ async def test_a_call_that_needs_no_approval_has_its_result_after_the_answer(
         }
 
 
+@pytest.mark.parametrize("history", ["agent", "client"])
+@pytest.mark.parametrize(("verdict", "outcome"), [(YES, DONE), (NO, KEPT)])
 @pytest.mark.parametrize("turn_log", ["memory", "off"])
-async def test_so_has_one_beside_a_call_that_is_approved_at_its_card(
-    agent: Deciding, turn_log: str
+async def test_so_has_one_beside_a_call_that_is_decided_at_its_card(
+    agent: Deciding, turn_log: str, verdict: Json, outcome: tuple[str, str], history: str
 ) -> None:
-    chat_id = f"beside-card-{turn_log}"
-    async with before(agent, "both", turn_log) as gateway:
-        asked = await call(gateway, "chat", prompt(BESIDE, chat_id), headers=NATIVE)
-        body = {"id": chat_id, "messages": [decided(asked.text, [YES])]}
+    chat_id = f"beside-card-{turn_log}-{outcome[0]}-{history}"
+    async with before(agent, "both", turn_log, history) as gateway:
+        first = prompt(BESIDE, chat_id)
+        asked = await call(gateway, "chat", first, headers=NATIVE)
+        body = {"id": chat_id, "messages": [*first["messages"], decided(asked.text, [verdict])]}
         answered = await call(gateway, "chat", body, headers=NATIVE)
         await goes_on(gateway, chat_id)
 
     assert outcomes(asked.text) == {"call_1": NO_RESULT}
     assert errors(answered.text) == []
-    assert outcomes(answered.text) == {
-        "call_1": COMPUTED,
-        "call_2": DONE,
-    }
-    names = {each["toolName"] for each in chunks(answered.text) if "toolName" in each}
-    assert names <= {"calculator"}
+    assert outcomes(answered.text) == {"call_1": COMPUTED, "call_2": outcome}
+    assert not any("toolName" in each for each in chunks(answered.text))
 
 
 @pytest.mark.parametrize(
