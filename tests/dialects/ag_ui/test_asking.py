@@ -13,6 +13,7 @@ from support.ag_ui_decisions import (
     TWO,
     WHOLE_TEXT,
     WHOLE_TEXT_OF_TWO,
+    A,
     B,
     asked,
     outcome,
@@ -145,6 +146,33 @@ def test_beside_a_question_about_another_call_there_is_no_approval() -> None:
 
     assert played.client.approvals == {}
     assert [each["questionId"] for each in asked(played)] == ["i2", "i3"]
+
+
+@pytest.mark.parametrize(
+    "asks", [outcome(value(request())), outcome(SINGLE), {**NAMING, "message": "May it?"}]
+)
+def test_a_call_whose_id_is_used_again_is_asked_about_apart_from_its_card(asks: Any) -> None:
+    """Its card has another id, which an answer at the card would name."""
+    options = StreamOptions(approvals=REQUESTS)
+    first = [*f.whole_call("c1", "weather", '{"city":"Rome"}'), f.result("sunny"), f.text("So.")]
+    played = Played(
+        *(f.started(), *first, *CALL_A, f.interrupted(asks)),
+        native=True,
+        options_of_stream=options,
+    ).leave()
+    (question,) = asked(played)
+
+    assert played.calls()["c1#2"] == (A, None)
+    assert (played.client.approvals, "callId" in question) == ({}, False)
+    if asks.get("message"):
+        assert (question["toolName"], question["args"]) == ("delete", A)
+    else:
+        assert question["text"] == WHOLE_TEXT
+    played.reply(question["questionId"], answer=True).open_again()
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), *CALL_A, f.result("gone", message="t2"), f.finished(run))
+    assert played.calls() == {"c1": ({"city": "Rome"}, "sunny"), "c1#2": (A, "gone")}
+    played.client.close()
 
 
 def test_a_decision_is_about_the_other_one_of_two_calls_that_are_the_same() -> None:

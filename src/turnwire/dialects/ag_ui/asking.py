@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 from msgspec import Raw
 
+from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.dialects.ag_ui import decisions
 from turnwire.dialects.ag_ui.content.calls import Calls, digest
@@ -17,20 +18,20 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     """Return each interrupt as the questions that the client is asked.
 
     A question is about one call if `calls` has it with the same input, so that its card shows what
-    is approved, and if no other interrupt asks about that call. If a call is missing, or there are
-    too many, one question is about all calls of the interrupt.
+    is approved, if its card has its id, and if no other interrupt asks about it. If a call is
+    missing, or there are too many, one question is about all calls of the interrupt.
     """
     wanted = [each.actions for each in interrupts if each.actions is not None]
-    if not wanted:
-        return [*interrupts]
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
     named = {each.call_id for each in interrupts if each.actions is None}
-    waiting = _Waiting(calls if asked <= OPEN_QUESTIONS_MAX else Calls(), named)
+    waiting = _Waiting(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
     found: list[Interrupt] = []
     for each in interrupts:
         actions = each.actions
         if actions is None:
-            found.append(each)
+            is_apart = each.asks_yes_or_no and calls.is_reused(each.call_id)
+            call = calls.described(each.call_id or "") if is_apart else None
+            found.append(each if call is None else _apart(each, *call))
             continue
         call_ids = waiting.take(actions)
         if call_ids is None:
@@ -48,7 +49,7 @@ class _Waiting:
         self._ids: dict[bytes, list[str]] = {}
         """By tool and input. Of calls that are the same, the first one is the last of its list."""
         for call_id in reversed(calls.open_ids):
-            if call_id in named:  # its card has room for one approval
+            if call_id in named or calls.is_reused(call_id):  # its card has no room, or another id
                 continue
             name, whole = calls.described(call_id) or ("", Raw())
             self._ids.setdefault(digest(name, whole), []).append(call_id)
@@ -65,6 +66,13 @@ class _Waiting:
             return None
         same.remove(actions.call_id)
         return [actions.call_id]
+
+
+def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:
+    """A question that shows the call itself: the client knows its card by another id."""
+    encoded = Raw(msgspec.json.encode(safe_json.join_surrogates(name)))
+    shown = {"toolName": encoded, "args": whole}
+    return msgspec.structs.replace(interrupt, call_id=None, fields={**interrupt.fields, **shown})
 
 
 def _about_each(

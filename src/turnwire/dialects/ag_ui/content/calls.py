@@ -89,6 +89,8 @@ class Calls:
         """Calls that had no outcome when this run began."""
         self._again: dict[str, _Call] = {}
         """What begins like a call of an earlier run, until its input is whole."""
+        self._reused: dict[str, None] = {}
+        """Ids that a further call has. The client knows it by another id."""
         self._run = 0
         self._input_chars = 0
 
@@ -134,9 +136,13 @@ class Calls:
         call = self._open.get(call_id)
         return None if call is None else (call.name, _known_input(call))
 
+    def is_reused(self, call_id: str | None) -> bool:
+        """Whether an earlier call had this id, so that the client knows the call by another one."""
+        return call_id in self._reused
+
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
-        self._settled.pop(call_id, None)
+        self._note_reuse(call_id)
         call = self._open[call_id] = _Call(name)
         call.has_ended = True
         call.input = whole
@@ -256,10 +262,16 @@ class Calls:
         events: list[Event] = []
         if len(self._open) >= OPEN_MAX:
             events = self.result(next(iter(self._open)), None, error=NO_RESULT)
-        for known in (self._done, self._settled, self._waited):
-            known.pop(call_id, None)
+        self._note_reuse(call_id)
+        self._waited.pop(call_id, None)
         self._open[call_id] = _Call(name)
         return [*events, _update(call_id, name, Phase.PENDING)]
+
+    def _note_reuse(self, call_id: str) -> None:
+        """A call begins. What is known of an earlier one with this id does not count any more."""
+        if self._done.pop(call_id, None) is not None:
+            keep(self._reused, call_id, None, DONE_MAX)
+        self._settled.pop(call_id, None)
 
     def _add_piece(self, call: _Call, delta: str) -> None:
         call.chars += len(delta)
