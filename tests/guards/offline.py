@@ -120,6 +120,7 @@ class Connection(Exchange):
         super().__init__(app, headers=headers, body=body)
         self._scope["extensions"] = {BODY_EXTENSION: lambda: self}
         self.first_data = b""
+        self.is_first_last = False
 
     def write(self, data: bytes) -> bool:
         if self.sent:

@@ -59,7 +59,7 @@ class ShortWay:
 
     def __init__(self, client: Client, *, head: bool, now: bool) -> None:
         self.first_data = b""
-        self.is_ended = False
+        self.is_first_last = self.is_ended = False
         self._client = client
         self._takes_along = head
         self._is_open = now
@@ -68,9 +68,11 @@ class ShortWay:
         await self._client.send(message)
         if self._takes_along and message["type"] == "http.response.start":
             first, self.first_data = self.first_data, b""
+            self.is_ended = self.is_first_last
             self._client.messages.append({"body": first})
 
     async def send(self, message: Message) -> None:
+        assert not self.is_ended
         self.is_ended = not message["more_body"]
         await self._client.send(message)
 

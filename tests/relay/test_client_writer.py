@@ -191,7 +191,6 @@ async def test_the_end_comes_after_what_is_held() -> None:
     assert [message.get("more_body") for message in client.messages] == [None, True, True, False]
 
 
-@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("head", [True, False])
 @pytest.mark.parametrize("now", [True, False])
 @pytest.mark.parametrize("parts", [[b"a"], [b"a", b"b"], [b"a", b"b", b"c"]])
@@ -199,13 +198,10 @@ async def test_whatever_ways_the_server_has_each_byte_goes_once(
     parts: list[bytes],
     head: bool,  # noqa: FBT001 (pytest gives it so)
     now: bool,  # noqa: FBT001
-    held: bool,  # noqa: FBT001
 ) -> None:
     client = Client(ALWAYS)
     body = ShortWay(client, head=head, now=now)
     to_client = ClientWriter(body.start, [], ClientEvents(), None, body)
-    if held:
-        to_client.hold_first()
 
     for part in parts:
         assert not body.is_ended

@@ -45,18 +45,26 @@ async def ends_at_once(gateway: Gateway) -> Response:
 
 
 @BUGS
+@pytest.mark.parametrize("with_head", [False, True], ids=["later", "in the first read"])
 @pytest.mark.fault(
     "the gateway has a bug, and code of a dialect raises in mid-turn",
     "“Internal error”; other streams go on",
 )
-async def test_a_bug_ends_its_stream_over_http_and_no_other(bug: str) -> None:
+async def test_a_bug_ends_its_stream_over_http_and_no_other(
+    bug: str,
+    with_head: bool,  # noqa: FBT001 (pytest gives it so)
+) -> None:
     async def script(asked: Asked) -> None:
         if len(agent.requests) == 1:
             await agent_may_end.wait()
             await asked.say(CHUNKED, chunk(WHOLE), END)
         else:
-            await asked.say(CHUNKED, chunk(BEGUN), chunk(event(Text("Hello"))))
-            await asked.say(chunk(event(Text(bug))))
+            begin = CHUNKED + chunk(BEGUN) + chunk(event(Text("Hello")))
+            if not with_head:
+                await asked.say(begin)
+                await asyncio.sleep(0.1)  # so that it is a read of its own
+                begin = b""
+            await asked.say(begin + chunk(event(Text(bug))))
             await asked.is_left()
 
     agent_may_end = asyncio.Event()

@@ -16,7 +16,6 @@ import math
 import types
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping, Sequence
-from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
 from turnwire.relay.memory_budget import Holder, Reservation
@@ -70,6 +69,8 @@ class Body(Protocol):
 
     first_data: bytes
     """Data that the server sends in one write with the head. The server clears it when it does."""
+    is_first_last: bool
+    """Whether this data is the whole body: then the server also ends it in that write."""
 
     async def send(self, message: Message, /) -> None:
         """As the ASGI `send`, for all messages but the head."""
@@ -112,9 +113,7 @@ class ClientWriter:
         "_backlog",
         "_body",
         "_end_now",
-        "_first",
         "_flow",
-        "_has_head",
         "_headers",
         "_held_bytes",
         "_holder",
@@ -146,8 +145,6 @@ class ClientWriter:
     ) -> None:
         self.started = False
         """Whether the response has begun: its status is decided."""
-        self._has_head, self._first = False, b""
-        """Whether the head is written; the first write, while it is held."""
         self.bytes_written = 0
         self._send = send
         self._send_body = send if body is None else body.send
@@ -177,25 +174,6 @@ class ClientWriter:
     @property
     def blocked(self) -> bool:
         return self._unblocking is not None
-
-    def hold_first(self) -> None:
-        """More data follows the first write, in the same step of the loop: write both at once."""
-        if not self.started:
-            self._write_now = self._hold
-
-    def _hold(self, data: bytes) -> bool:
-        """Hold the first write. The next one takes it along, or else the next step of the loop."""
-        self._write_now = _never_now if self._body is None else self._body.write
-        if self._has_head:  # the first write was a long one
-            return self._write_now(data)
-        self.started, self._first = True, data
-        asyncio.get_running_loop().call_soon(self._write_first)
-        return True
-
-    def _write_first(self) -> None:
-        if self._first:
-            with suppress(OSError):  # the client is gone, as the stream hears
-                self._send_now(self._send_message(b""))
 
     def write(self, data: bytes, *, is_last: bool = False) -> None:
         """Write, or queue the data if the client is blocked.
@@ -314,16 +292,14 @@ class ClientWriter:
     def discard(self) -> None:
         """Write nothing more."""
         self._pending = None
-        self._first = b""
         self._waiting_bytes = 0
         self._release()
         if self._unblocking is not None:
             self._unblocking.cancel()
 
     async def _send_message(self, data: bytes, *, is_last: bool = False) -> None:
-        if not self._has_head:
-            self.started = self._has_head = True
-            data, self._first = self._first + data, b""
+        if not self.started:
+            self.started = True
             start = {
                 "type": "http.response.start",
                 "status": self._status,
@@ -332,9 +308,12 @@ class ClientWriter:
             if self._body is None:
                 await self._send(start)
             else:
-                self._body.first_data = data
+                writes = self._body
+                writes.first_data, writes.is_first_last = data, is_last
                 await self._send(start)
-                data, self._body.first_data = self._body.first_data, b""
+                if data and not writes.first_data:
+                    is_last = False  # the server has ended it
+                data, writes.first_data = writes.first_data, b""
         if data or is_last:
             body = {"type": "http.response.body", "body": data, "more_body": not is_last}
             await self._send_body(body)
@@ -357,9 +336,7 @@ class ClientWriter:
     async def _send_end(self, unblocking: asyncio.Task[None] | None = None) -> None:
         if unblocking is not None:
             await unblocking
-        if self._first:
-            await self._send_message(b"", is_last=True)
-        elif self._has_head and not self._is_ended:
+        if self.started and not self._is_ended:
             await self._send_body({"type": "http.response.body", "body": b"", "more_body": False})
 
 

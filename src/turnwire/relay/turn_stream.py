@@ -47,8 +47,8 @@ class Stream:
 
     __slots__ = (
         *("_agent_side", "_body_bytes", "_bug", "_client", "_client_socket", "_dial_s"),
-        *("_dialled_at", "_is_open", "_link", "_loop", "_next_target", "_reads", "_receive"),
-        *("_sample", "_stall_s", "_timer", "_timer_at", "_transport"),
+        *("_dialled_at", "_is_open", "_link", "_loop", "_next_target", "_opens", "_reads"),
+        *("_receive", "_sample", "_stall_s", "_timer", "_timer_at", "_transport"),
         *("arrived", "blocks", "dial_failure", "dial_status", "dial_took_s", "disconnect_code"),
         *("disconnect_reason", "ended", "first_byte_at", "has_client", "retry_after_s", "turn"),
     )
@@ -101,7 +101,8 @@ class Stream:
         self._dialled_at = 0.0
         self._body_bytes = 0
         """Of the request that opens the connection."""
-        self._is_open = False
+        self._is_open = self._opens = False
+        """Whether a connection is open; whether the next frames open it for the turn."""
         self._bug: Exception | None = None
         """The exception of a callback. The response must not end as if it were complete."""
         self._timer: asyncio.TimerHandle | None = None
@@ -233,9 +234,9 @@ class Stream:
             connection.pause()
         if self._body_bytes:
             self._note_sent(self._body_bytes, connection)
-        if connection.brings_frames:
-            self._client.hold_first()
-        self._handle_or_fail(inputs.Opened())
+        self._opens = connection.brings_frames
+        if not self._opens:
+            self._handle_or_fail(inputs.Opened())
 
     def agent_refused(
         self, why: DialFailure, status: int | None, retry_after_s: float | None
@@ -274,16 +275,17 @@ class Stream:
 
     def agent_frames(self, frames: Sequence[bytes]) -> None:
         self._reads += 1
+        opens, self._opens = self._opens, False
         try:
             if self._reads % _SAMPLED != 1:
-                self._apply(self.turn.frames(frames, self._loop.time()))
+                self._apply(self.turn.frames(frames, self._loop.time(), opens=opens))
                 return
             began = time.perf_counter()  # the loop's own time stands still within a callback
-            self._apply(self.turn.frames(frames, self._loop.time()))
+            self._apply(self.turn.frames(frames, self._loop.time(), opens=opens))
             self._sample(time.perf_counter() - began)
             self._agent_side.count_kept()
         except Exception as bug:  # noqa: BLE001 (any)
-            self._fail(bug)
+            self._fail(bug, has_begun=opens)
 
     def agent_long_frame(self, frame: bytes) -> Iterator[None]:
         for _ in self.turn.prepare_frame(frame):
@@ -466,14 +468,14 @@ class Stream:
         is_stalled = self._client_socket is not None and self._client_socket.stalled
         self._handle_or_fail(inputs.ClientStalled() if is_stalled else inputs.ClientLeft())
 
-    def _fail(self, bug: Exception) -> None:
+    def _fail(self, bug: Exception, *, has_begun: bool = False) -> None:
         """End the stream, and close its agent; `run` raises the exception of the callback.
 
         What has begun ends with an error, if the turn can still say it; else it is cut.
         """
         is_first, self._bug = self._bug is None, self._bug or bug
         self._end()
-        if is_first and self.started:
+        if is_first and (has_begun or self.started):
             with suppress(Exception):
                 self._apply(self.turn.crashed(self._loop.time()))
         self._link.close()

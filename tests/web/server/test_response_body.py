@@ -240,6 +240,28 @@ async def test_an_end_is_what_the_server_would_write() -> None:
             await request.send(last)
 
 
+async def test_a_head_takes_the_whole_body_along() -> None:
+    short, long = Request(), Request()
+    writes: list[bytes] = []
+    short.wire.write = writes.append  # type: ignore[assignment,method-assign]
+    body = await short.body()
+    body.first_data, body.is_first_last = b"first", True
+    for request in (short, long):
+        await long.body()
+        request.connection.cycle.message_event.clear()
+    await short.send(STREAM)
+    await long.send(STREAM)
+    await long.send(part(b"first") | {"more_body": False})
+
+    assert body.first_data == b""
+    assert writes == [long.wire.written]
+    for request in (short, long):
+        cycle = request.connection.cycle
+        assert cycle.response_complete
+        assert cycle.message_event.is_set()
+        assert request.connection.timeout_keep_alive_task is not None
+
+
 @pytest.mark.parametrize("what", [pause, lose])
 async def test_no_end_is_written_when_it_would_wait_or_be_lost(
     what: Callable[[Request], None],

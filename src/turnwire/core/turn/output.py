@@ -1,9 +1,9 @@
 """The output of a `Turn` for one input: what the caller shall do now."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from turnwire.core.connect import ConnectRequest
 
@@ -26,6 +26,23 @@ class Output(Struct, frozen=True):
 
 
 NO_OUTPUT: Final = Output()
+
+
+def joined(opened: Output, following: Callable[[], Output]) -> Output:
+    """Return one output for a connection that opened and for what followed on it.
+
+    Nothing follows on a connection after which another one is wanted.
+    """
+    if opened.connect is not None:
+        return opened
+    second = following()
+    if opened is NO_OUTPUT:
+        return second
+    return structs.replace(
+        second,
+        to_client=opened.to_client + second.to_client,
+        to_agent=(*opened.to_agent, *second.to_agent),
+    )
 
 
 def with_connect(

@@ -64,6 +64,15 @@ def portions(decoded: Decoded, *, split_texts: bool) -> Iterator[Decoded]:
     yield Decoded(portion, decoded.to_agent, decoded.rejection, decoded.connect)
 
 
+def with_more(all_portions: Iterator[Decoded]) -> Iterator[tuple[Decoded, bool]]:
+    """Yield each portion, and whether more of them follow."""
+    portion = next(all_portions)
+    for following in all_portions:
+        yield portion, True
+        portion = following
+    yield portion, False
+
+
 def _split_texts(events: Sequence[Event]) -> Iterator[Event]:
     for event in events:
         match event:

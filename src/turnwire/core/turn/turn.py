@@ -26,8 +26,8 @@ from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.observer import TurnObserver, observed
 from turnwire.core.turn.open_work import OpenWork, WorkEvent
 from turnwire.core.turn.outcome import ENDS, VERDICTS, Outcome, outcome_of
-from turnwire.core.turn.output import NO_OUTPUT, Output, with_connect
-from turnwire.core.turn.portions import portions
+from turnwire.core.turn.output import NO_OUTPUT, Output, joined, with_connect
+from turnwire.core.turn.portions import portions, with_more
 from turnwire.core.turn.redials import End, whom_to_ask
 from turnwire.core.turn.timers import Deadlines
 
@@ -62,7 +62,6 @@ class Turn:
     ) -> None:
         self.outcome: Outcome | None = None
         self.rejection: Rejection | None = None
-        """Why the request was rejected, if it was."""
         self.deadline = NEVER
         self.frames_received = self.keepalives = self._agent_ends = 0
         self.began_at: float | None = None
@@ -91,7 +90,7 @@ class Turn:
             return self._observe(turn_input, now)
         match turn_input:  # the cases are tried in this order: the frequent ones come first
             case inputs.Opened():
-                return self._opened(now)
+                return self._flush(now) if self._open(now) else NO_OUTPUT
             case inputs.Tick():
                 return self._tick(now)
             case inputs.Blocked():
@@ -127,10 +126,15 @@ class Turn:
                 assert_never(turn_input)
         return self._flush(now)
 
-    def frames(self, frames: Sequence[bytes], now: float) -> Output:
-        """Handle the text frames of one socket read."""
+    def frames(self, frames: Sequence[bytes], now: float, *, opens: bool = False) -> Output:
+        """Handle the text frames of one socket read. `opens`: the agent's yes came before them."""
         if self._observers:
-            return self._observe(inputs.Frames(frames), now)
+            opened = self.handle(inputs.Opened(), now) if opens else NO_OUTPUT
+            return joined(opened, lambda: self._observe(inputs.Frames(frames), now))
+        if opens and self._open(now):
+            self.deadline = now  # if no frame moves it, an early `Tick` does
+            if self.outcome is not None or not self._is_connected:  # another connection is wanted
+                return self._flush(now)
         if self.outcome is not None:
             return NO_OUTPUT
         receive_frame = self._protocol.receive_frame
@@ -179,11 +183,8 @@ class Turn:
         if decoded is None or isinstance(decoded, str):
             decoded = Decoded([events.TextDelta(decoded)] if decoded else ())
         open_questions = find_open_questions(decoded.events) if self._output.can_pause else None
-        remaining = portions(decoded, split_texts=self._output.has_short_texts)
-        portion: Decoded | None = next(remaining)
-        while portion is not None:
-            following = next(remaining, None)
-            self._has_more_portions = following is not None
+        all_portions = portions(decoded, split_texts=self._output.has_short_texts)
+        for portion, self._has_more_portions in with_more(all_portions):
             if is_ours and self.outcome is None:
                 self._timers.last_frame_at = now
                 self._feed(portion, now, open_questions)
@@ -191,7 +192,6 @@ class Turn:
             for observer in self._observers:
                 observer.on_output(output, now)
             now = (yield output) or now
-            portion = following
 
     def _observe(self, turn_input: Input, now: float) -> Output:
         observers, self._observers = self._observers, ()
@@ -200,14 +200,14 @@ class Turn:
         finally:
             self._observers = observers
 
-    def _opened(self, now: float) -> Output:
+    def _open(self, now: float) -> bool:
         if self.outcome is not None or self._is_connected:  # the client may be gone already
-            return NO_OUTPUT
+            return False
         self._is_connected = self._is_open = True
         self._agent_ends = 0
         self._timers.opened(now)
         self._feed(self._protocol.connection_opened(now), now)
-        return self._flush(now)
+        return True
 
     def _go_on_without_agent(self, end: End, now: float) -> Output:
         """End the stream, unless the turn needs its connection no more, or needs another one."""

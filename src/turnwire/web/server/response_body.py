@@ -34,11 +34,14 @@ class ChunkedBody:
         "_flow",
         "_transport",
         "first_data",
+        "is_first_last",
     )
 
     def __init__(self, cycle: RequestResponseCycle) -> None:
         self.first_data = b""
         """The first chunk, to write together with the head. Empty once it is written."""
+        self.is_first_last = False
+        """Whether it is the whole body."""
         self._ends_with_connection = False
         """Whether only the end of the connection marks the end of this body."""
         self._cycle = cycle
@@ -75,10 +78,15 @@ class ChunkedBody:
         cycle = self._cycle
         if not data or not cycle.keep_alive or not self.write(data, _LAST_CHUNK):
             return False
+        self._complete()
+        return True
+
+    def _complete(self) -> None:
+        """Do what uvicorn does behind the last chunk."""
+        cycle = self._cycle
         cycle.response_complete = True
         cycle.message_event.set()
         cycle.on_response()
-        return True
 
     def _disable_chunking(self, message: Message) -> None:
         """Make uvicorn write an unchunked body for HTTP/1.0, which ends with its connection."""
@@ -112,9 +120,17 @@ class ChunkedBody:
         lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]
         chunk, self.first_data = self.first_data, b""
         self._transport.write(
-            b"%b%btransfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n"
-            % (STATUS_LINE[_OK], b"".join(lines), len(chunk), chunk)
+            b"%b%btransfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n%b"
+            % (
+                STATUS_LINE[_OK],
+                b"".join(lines),
+                len(chunk),
+                chunk,
+                _LAST_CHUNK if self.is_first_last else b"",
+            )
         )
+        if self.is_first_last:
+            self._complete()
         return True
 
 

@@ -42,7 +42,13 @@ from turnwire.web.server.server import listen, new_server
 class Passing(Turn):
     """Writes frames as they come. All else about a turn is as it was."""
 
-    def frames(self, frames: Sequence[bytes], now: float) -> Output:  # noqa: ARG002 (the port)
+    def frames(
+        self,
+        frames: Sequence[bytes],
+        now: float,  # noqa: ARG002 (the base's)
+        *,
+        opens: bool = False,  # noqa: ARG002
+    ) -> Output:
         if self.outcome is None and b'"message.finalize"' in frames[-1]:
             self.outcome = Outcome.COMPLETED
         return Output(b"".join(frames))

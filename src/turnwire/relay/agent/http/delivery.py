@@ -34,8 +34,7 @@ class Delivery:
             self._listener.agent_frames(frames)
             return
         valid = list(itertools.takewhile(is_utf8, frames))
-        if valid:
-            self._listener.agent_frames(valid)
+        self._listener.agent_frames(valid)  # also if it is none: the first read opens the turn
         if len(valid) < len(frames):
             self.problem = DisconnectReason.NOT_UTF8
 
