@@ -125,7 +125,7 @@ def test_an_error_stands_in_both_fields() -> None:
 )
 def test_what_this_wire_cannot_say(parts: tuple[Any, ...], kind: str, count: int) -> None:
     with pytest.raises(UnsayableError) as raised:
-        next(write(AssistantMessage("a", parts)))
+        list(write(AssistantMessage("a", parts)))
 
     assert raised.value.kind == kind
     assert len(raised.value.parts) == count

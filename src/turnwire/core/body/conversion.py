@@ -21,7 +21,7 @@ said is left out, and counted. Only a new prompt is refused. These rules hold on
 """
 
 import hashlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -48,8 +48,8 @@ from turnwire.core.body.conversation import (
     UserMessage,
     Write,
 )
-from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, UIPart, pause_after
-from turnwire.core.bounds import keep
+from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, UIPart
+from turnwire.core.bounds import LONG_BYTES, keep
 from turnwire.core.steps import Steps
 from turnwire.core.wire import call_ids
 from turnwire.errors import BadRequest
@@ -92,7 +92,9 @@ def convert_in_steps(
         msgspec.DecodeError, UnicodeDecodeError: the body is no JSON, or is not in UTF-8.
 
     """
-    kept = max(first, (yield from _first_kept(messages, limits.messages)))
+    kept = first
+    if len(messages) > limits.messages:
+        kept = max(first, (yield from _first_kept(messages, limits.messages)))
     converter = _Converter(write, limits, pending)
     if kept > first:
         converter.left_out["message"] = kept - first
@@ -114,9 +116,7 @@ def convert_in_steps(
 
 def _first_kept(messages: Sequence[Raw], most: int) -> Steps[int]:
     """Return the number of the first message to send: one of the user, if any are left out."""
-    first = max(0, len(messages) - most)
-    if not first:
-        return 0
+    first = len(messages) - most
     for number in range(first, len(messages)):
         message = ui_message.decoded(messages[number])
         if message is not None and safe_json.short_string(message.role) == "user":
@@ -128,7 +128,7 @@ def _first_kept(messages: Sequence[Raw], most: int) -> Steps[int]:
 class _Converter:
     def __init__(self, write: Write, limits: ConversationLimits, pending: Collection[str]) -> None:
         self.written: list[bytes] = []
-        self.left_out = Counter[str]()
+        self.left_out = defaultdict[str, int](int)
         self.open_calls: list[Call] = []
         self.unresolved: dict[str, Unresolved] = {}
         """By the id that the agent is sent."""
@@ -153,7 +153,8 @@ class _Converter:
     def read(self, raw: Raw, number: int, made_id: str | None) -> Steps[None]:
         """Convert a message, whose id is `made_id` if the client gave it none."""
         message = ui_message.decoded(raw)
-        yield from pause_after(raw)
+        if len(raw) > LONG_BYTES:
+            yield
         if message is None:
             self.left_out["malformed message"] += 1
             return
@@ -181,7 +182,8 @@ class _Converter:
         parts: list[Text | File] = []
         for raw in raw_parts:
             part = ui_message.decoded_part(raw)
-            yield from pause_after(raw)
+            if len(raw) > LONG_BYTES:
+                yield
             match part.type:
                 case "text":
                     parts += self._texts(part)
@@ -208,7 +210,8 @@ class _Converter:
         step = _Step(message_id)
         for raw in raw_parts:
             part = ui_message.decoded_part(raw)
-            yield from pause_after(raw)
+            if len(raw) > LONG_BYTES:
+                yield
             new_parts: list[Part] = []
             match part.type:
                 case "step-start":

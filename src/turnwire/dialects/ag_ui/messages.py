@@ -10,7 +10,7 @@ Two kinds of parts are left out, since this wire or its servers have no use for 
 * files of the assistant. The content of its messages is text.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Final, TypeAlias, TypeVar, assert_never
 
 import msgspec
@@ -104,20 +104,26 @@ class _Tool(Struct, tag_field="role", tag="tool", rename="camel", omit_defaults=
 _encode = msgspec.json.Encoder().encode
 
 
-def write(message: Message) -> Iterator[bytes]:
+def write(message: Message) -> Iterable[bytes]:
     """Write a message. What is long is written in steps: an empty item ends one.
 
     Raises:
         UnsayableError: it has parts that this wire cannot say.
 
     """
+    match message:
+        case UserMessage(message_id, (Text(text),)):  # nearly all prompts
+            return (_encode(_User(message_id, text)),)
+        case _:
+            return _in_steps(message)
+
+
+def _in_steps(message: Message) -> Iterator[bytes]:
     yield _encode((yield from _words(message)))
 
 
 def _words(message: Message) -> Writing[_User | _System | _Assistant | _Tool]:
     match message:
-        case UserMessage(message_id, (Text(text),)):
-            return _User(message_id, text)
         case UserMessage(message_id, parts):
             content: list[_TextPart | _Media] = []
             for part in parts:

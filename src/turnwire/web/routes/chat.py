@@ -52,10 +52,6 @@ _NOTHING: Final[nullcontext[None]] = nullcontext()
 """One for all: each open stream is in it."""
 
 
-def _new_prompt_id() -> str:
-    return os.urandom(16).hex()
-
-
 class Chat(Endpoint):
     """Starts a turn with a prompt, or answers the questions of a waiting turn, and streams it."""
 
@@ -70,7 +66,8 @@ class Chat(Endpoint):
             app_context.streams.slot(context.user_id),  # first: the caps bound the bytes of bodies
             app_context.budget.holder(context.user_id) as holder,
         ):
-            parsed = await self._read(context, receive, holder)
+            prompt_id = os.urandom(16).hex()
+            parsed = await self._read(context, prompt_id, receive, holder)
             if parsed.conversation is not None and parsed.conversation.left_out:
                 app_context.telemetry.history_left_out.inc(
                     sum(parsed.conversation.left_out.values())
@@ -84,7 +81,7 @@ class Chat(Endpoint):
                 )
             response: Awaitable[None]
             if isinstance(parsed, Prompt):
-                response = self._prompt(context, parsed, holder, receive, send)
+                response = self._prompt(context, prompt_id, parsed, holder, receive, send)
             elif app_context.continues_in_log:
                 response = self._continue_logged(context, parsed, holder, receive, send)
             else:
@@ -93,12 +90,15 @@ class Chat(Endpoint):
             await response
 
     async def _read(
-        self, context: RequestContext, receive: Receive, holder: Holder
+        self, context: RequestContext, prompt_id: str, receive: Receive, holder: Holder
     ) -> Prompt | Continuation:
-        """Read and parse the body. A long body is parsed in steps, one at a time for each user."""
+        """Read and parse the body. A long body is parsed in steps, one at a time for each user.
+
+        `prompt_id` is also for a prompt to which the client gave no id, in a conversation.
+        """
         app_context = self.app_context
         body = await context.request.body(receive, app_context.settings.body_bytes, holder)
-        history = self._history(context)
+        history = self._history(context, prompt_id)
         if len(body) <= LONG_BYTES:
             return extract(body, app_context.attachments, history)
         reserve(holder, 0)
@@ -119,16 +119,17 @@ class Chat(Endpoint):
         finally:
             reservation.release()
 
-    def _history(self, context: RequestContext) -> ClientHistory | None:
+    def _history(self, context: RequestContext, prompt_id: str) -> ClientHistory | None:
         history = self.app_context.history
         if history is None:
             return None
         pending = partial(approval_profile.pending_calls, self.app_context.settings, context)
-        return msgspec.structs.replace(history, pending=pending, prompt_id=_new_prompt_id())
+        return msgspec.structs.replace(history, pending=pending, prompt_id=prompt_id)
 
     async def _prompt(
         self,
         context: RequestContext,
+        prompt_id: str,
         prompt: Prompt,
         holder: Holder,
         receive: Receive,
@@ -146,7 +147,7 @@ class Chat(Endpoint):
         channel = self.channel(context, prompt.chat_id)
         prompt_request = PromptRequest(
             text=prompt.text,
-            prompt_id=_new_prompt_id(),
+            prompt_id=prompt_id,
             client_message_id=prompt.message_id,
             channel=channel,
             user_id=context.user_id,
@@ -158,9 +159,7 @@ class Chat(Endpoint):
             conversation=prompt.conversation,
             options=app_context.dialect_options,
         )
-        workflow = workflow_transport.detect(
-            context.request, prompt_request.prompt_id, prompt.chat_id
-        )
+        workflow = workflow_transport.detect(context.request, prompt_id, prompt.chat_id)
         limits = app_context.limits if workflow is None else workflow.limits(app_context.limits)
         limits = disconnect_limits(
             app_context.settings, limits, context.request.query.get("onDisconnect")

@@ -177,7 +177,7 @@ async def test_one_that_is_closing_or_too_old_is_not_kept(stack: AsyncExitStack)
     pool = Pool(HttpStats())
     (closing, _), (old, _) = await pairs(stack, 2)
     closing.cut()
-    old._made_at -= LIFETIME_S + 1
+    old.made_at -= LIFETIME_S + 1
 
     pool.keep(HERE, closing, complete())
     pool.keep(HERE, old, complete())

@@ -87,16 +87,17 @@ class Pool:
         head = response.head
         assert head is not None
         keep_s = min(IDLE_S, head.keep_alive_s - MARGIN_S)
+        now = asyncio.get_running_loop().time()  # called once: in Python 3.11 it is a system call
         if (
             not response.is_reusable
             or keep_s <= 0
             or len(self) >= IDLE_MAX
             or socket.is_closing
-            or socket.age_s > LIFETIME_S
+            or now - socket.made_at > LIFETIME_S
         ):
             socket.abort()
             return
-        idle = _Idle(self, address, socket, asyncio.get_running_loop().time() + keep_s)
+        idle = _Idle(self, address, socket, now + keep_s)
         self._stats.kept += 1
         self._idle.setdefault(address, []).append(idle)
         self._end_at(idle.until)

@@ -42,12 +42,8 @@ class HttpSocket(AgentSocket):
         self._poll: select.poll | None = None
         """Made for the first look, and kept: a socket has its number until it is closed."""
         self._is_aborted = False
-        self._made_at = 0.0
-
-    @property
-    def age_s(self) -> float:
-        """Seconds since the connection was made."""
-        return asyncio.get_running_loop().time() - self._made_at
+        self.made_at = 0.0
+        """When the connection was made, in seconds on the loop's clock."""
 
     @property
     def is_closing(self) -> bool:
@@ -102,7 +98,7 @@ class HttpSocket(AgentSocket):
         if self._is_aborted:
             self._transport.abort()
             return
-        self._made_at = asyncio.get_running_loop().time()
+        self.made_at = asyncio.get_running_loop().time()
         # TLS pauses at the limit, and not only above it.
         is_tls = self._transport.get_extra_info("ssl_object") is not None
         self._transport.set_write_buffer_limits(high=1 if is_tls else 0, low=0)
