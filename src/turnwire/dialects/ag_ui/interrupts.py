@@ -173,6 +173,8 @@ def verdict_of(outcome: Raw, frame_stats: FrameStats) -> tuple[Verdict, Sequence
 
     A run that names interrupts asks, whatever it calls its outcome, unless it was cancelled.
     """
+    if not outcome:  # as of nearly all runs
+        return Verdict.SUCCESS, ()
     decoded = lenient.field(_decode_outcome, outcome) or _Outcome()
     word = safe_json.short_string(decoded.type)
     if word == "cancelled":

@@ -69,6 +69,7 @@ class _Stage(enum.Enum):
 
 
 _STARTING, _RUNNING, _ELSEWHERE, _WAITING, _OVER = _Stage  # an enum's attributes are slow
+_OURS, _NONE = AbortScope.OURS, AbortScope.NONE
 
 
 class TurnProtocol(StopsAtOnce):
@@ -137,9 +138,7 @@ class TurnProtocol(StopsAtOnce):
 
     @property
     def abort_scope(self) -> AbortScope:
-        return (
-            AbortScope.OURS if self._stage in {_STARTING, _RUNNING, _ELSEWHERE} else AbortScope.NONE
-        )
+        return _NONE if self._stage is _WAITING or self._stage is _OVER else _OURS
 
     def abort(self) -> Sequence[bytes]:
         """Return no frames: to abort is to close the connection."""
@@ -269,13 +268,14 @@ class TurnProtocol(StopsAtOnce):
         return binding.is_ours(frame, self._own_thread_id, self._run_id)
 
     def _run_started(self, *, is_ours: bool | None) -> Decoded | None:
-        is_elsewhere = self._stage is _ELSEWHERE
-        if self._stage in {_WAITING, _OVER} or is_ours is False or (is_elsewhere and not is_ours):
-            self._stage = self._stage if self._stage in {_WAITING, _OVER} else _ELSEWHERE
+        stage = self._stage
+        has_ended = stage is _WAITING or stage is _OVER
+        if has_ended or is_ours is False or (stage is _ELSEWHERE and not is_ours):
+            self._stage = stage if has_ended else _ELSEWHERE
             self._fast_id = None
             self.frame_stats.foreign += 1
             return None
-        if self._stage is not _RUNNING and not self._has_begun:
+        if stage is not _RUNNING and not self._has_begun:
             self._has_begun = True
             self._stage = _RUNNING
             return Decoded([TurnStarted(self._turn_id)])
@@ -284,9 +284,10 @@ class TurnProtocol(StopsAtOnce):
 
     def _is_end(self, *, is_ours: bool | None) -> bool:
         """Whether the end of a run is that of ours. It need not name the run."""
-        if self._stage is _ELSEWHERE:
+        stage = self._stage
+        if stage is _ELSEWHERE:
             return is_ours is True
-        return self._stage in {_STARTING, _RUNNING} and is_ours is not False
+        return (stage is _RUNNING or stage is _STARTING) and is_ours is not False
 
     def _failed(self, error: RunError) -> Decoded:
         """The run failed. Nothing that follows counts, however the body ends."""
@@ -306,7 +307,7 @@ class TurnProtocol(StopsAtOnce):
             verdict = Verdict.UNREADABLE
         asked = found or spelled_otherwise
         is_asked = bool(asked) and verdict is not Verdict.UNREADABLE
-        is_interrupted = is_asked or verdict in {Verdict.INTERRUPT, Verdict.UNREADABLE}
+        is_interrupted = is_asked or verdict is Verdict.INTERRUPT or verdict is Verdict.UNREADABLE
         new = [*self._finish(is_interrupted=is_interrupted), *progress.result(finished.result)]
         if is_asked:
             return self._ask(asked, new)

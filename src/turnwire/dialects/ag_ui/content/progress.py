@@ -118,6 +118,8 @@ class Progress:
 
     def release(self) -> list[Event]:
         """Tell the results that were held, each as the failure that it is or as what it seems."""
+        if not self._held:
+            return []
         new: list[Event] = []
         for held, is_failure in self._held.release():
             self._reasoning.new_round()
