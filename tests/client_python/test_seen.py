@@ -22,6 +22,7 @@ from turnwire_client.events import (
     ToolInputDelta,
     ToolInputStart,
     ToolOutputAvailable,
+    ToolOutputError,
 )
 from turnwire_client.limits import Limits
 from turnwire_client.message import UIMessage
@@ -106,15 +107,29 @@ def test_a_call_goes_on_where_it_was() -> None:
     assert found == [ToolOutputAvailable("c", 3), TextDelta("b", "far")]
 
 
-def test_a_result_that_replaces_an_error_is_new_and_the_error_is_not() -> None:
+@pytest.mark.parametrize(
+    ("outcome", "found"),
+    [
+        (
+            {"type": "tool-output-available", "toolCallId": "c", "output": 3},
+            ToolOutputAvailable("c", 3),
+        ),
+        (
+            {"type": "tool-output-error", "toolCallId": "c", "errorText": "It broke"},
+            ToolOutputError("c", "It broke"),
+        ),
+    ],
+)
+def test_an_outcome_that_replaces_an_error_is_new_and_the_error_is_not(
+    outcome: Json, found: Any
+) -> None:
     error: Json = {"type": "tool-output-error", "toolCallId": "c", "errorText": "No result"}
-    output: Json = {"type": "tool-output-available", "toolCallId": "c", "output": 3}
     turn = cut_after(GIVEN, error)
 
-    assert again(turn, GIVEN, error, output) == [ToolOutputAvailable("c", 3)]
+    assert again(turn, GIVEN, error, outcome) == [found]
     turn.connect()
-    assert again(turn, GIVEN, error, output) == []
-    assert "errorText" not in turn.message.parts[-1]
+    assert again(turn, GIVEN, error, outcome) == []
+    assert turn.message.parts[-1].get("errorText") == outcome.get("errorText")
 
 
 def test_files_and_nameless_data_are_counted() -> None:

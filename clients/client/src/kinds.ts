@@ -6,12 +6,17 @@ const STAGES: Record<string, number> = {
   "tool-input-start": 0,
   "tool-input-available": 1,
   "tool-approval-request": 2,
-  "tool-input-error": 4,
-  "tool-output-available": 4,
-  "tool-output-error": 4,
-  "tool-output-denied": 4,
+  "tool-input-error": 5,
+  "tool-output-available": 5,
+  "tool-output-error": 5,
+  "tool-output-denied": 5,
 };
 const PRELIMINARY = 3;
+/** The error of a call that has no outcome: one that comes later replaces it. */
+const UNRESOLVED = 4;
+
+/** What the gateway states of calls whose outcome it does not know. */
+export const NO_RESULT = "No result";
 
 /** Those that begin or end a message, or say something of all of it. */
 const OF_THE_MESSAGE = new Set(["start", "finish", "abort", "error", "message-metadata"]);
@@ -19,6 +24,7 @@ const OF_A_BLOCK = /^(text|reasoning)-(start|delta|end)$|^tool-input-delta$/;
 
 export function stageOf(chunk: UIMessageChunk): number | null {
   if (chunk.type === "tool-output-available" && chunk.preliminary === true) return PRELIMINARY;
+  if (chunk.type === "tool-output-error" && chunk.errorText === NO_RESULT) return UNRESOLVED;
   return STAGES[chunk.type] ?? null;
 }
 

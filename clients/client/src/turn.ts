@@ -3,13 +3,12 @@ import type { UIMessage, UIMessageChunk } from "ai";
 
 import { TurnChangedError } from "./errors.js";
 import type { Item } from "./event-stream.js";
+import { NO_RESULT } from "./kinds.js";
 import { chunksOf, endOf } from "./replay.js";
 import { Seen } from "./seen.js";
 
 /** The gateway's fixed texts for a stream that ended early. The turn may go on. */
 const MAY_GO_ON = new Set(["Gateway restarting", "Stream interrupted", "The token has expired"]);
-/** What it states of calls whose outcome it then does not know. */
-const NO_RESULT = "No result";
 
 /** The stream is that of another turn: ours is over. */
 export class OtherTurn extends Error {}

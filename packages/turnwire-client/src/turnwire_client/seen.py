@@ -31,10 +31,14 @@ _STAGES: Final[Mapping[type[Any], int]] = {
     events.ToolInputStart: 0,
     events.ToolInputAvailable: 1,
     chunks.ApprovalRequest: 2,
-    events.ToolOutputError: 4,
-    events.ToolOutputAvailable: 5,  # it may replace the error of a call without a result
+    events.ToolOutputError: 5,
+    events.ToolOutputAvailable: 5,
 }
 _PRELIMINARY: Final = 3
+_UNRESOLVED: Final = 4
+"""The error of a call that has no outcome: one that comes later replaces it."""
+_NO_RESULT: Final = "No result"
+"""What the gateway says of such a call."""
 
 
 class Diverged(Exception):  # noqa: N818 (a finding; nothing is wrong)
@@ -209,8 +213,13 @@ class Seen:
 
 
 def _stage(chunk: Chunk) -> int:
-    is_preliminary = isinstance(chunk, events.ToolOutputAvailable) and chunk.preliminary
-    return _PRELIMINARY if is_preliminary else _STAGES[type(chunk)]
+    match chunk:
+        case events.ToolOutputAvailable(preliminary=True):
+            return _PRELIMINARY
+        case events.ToolOutputError(error_text=text) if text == _NO_RESULT:
+            return _UNRESOLVED
+        case _:
+            return _STAGES[type(chunk)]
 
 
 def _is_open(question: Any) -> bool:
