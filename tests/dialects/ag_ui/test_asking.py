@@ -175,6 +175,30 @@ def test_a_call_whose_id_is_used_again_is_asked_about_apart_from_its_card(asks: 
     played.client.close()
 
 
+@pytest.mark.parametrize(
+    "asks",
+    [{**NAMING, "id": "i5", "toolCallId": "c2"}, outcome(value(request(args=B)), "i5")],
+)
+def test_an_agent_may_ask_about_its_calls_one_after_the_other(asks: Any) -> None:
+    """When it asks about the first one, the second one gets an error in place of a result."""
+    played = Played(f.started(), *CALL_A, *CALL_B, f.interrupted(NAMING)).leave()
+    played.reply("i2", answer=True).open_again()
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), f.result("gone"), f.interrupted(asks, run=run)).leave()
+    question = asked(played)[-1]
+
+    if "toolCallId" in asks:
+        shown = (question["callId"], question["toolName"], question["args"])
+        assert (shown, question["kind"]) == (("c2", "delete", B), "approval")
+    else:
+        assert question["text"].endswith('delete {"path": "b"}')
+    played.reply(question["questionId"], answer=True).open_again()
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), f.result("b gone", "c2", "t2"), f.finished(run))
+    assert played.calls() == {"c1": (A, "gone"), "c2": (B, "b gone")}
+    played.client.close()
+
+
 def test_a_decision_is_about_the_other_one_of_two_calls_that_are_the_same() -> None:
     twice = [*CALL_A, *f.whole_call("c2", "delete", '{"path": "a"}')]
     told = f.interrupted(outcome(value(request())), NAMING)

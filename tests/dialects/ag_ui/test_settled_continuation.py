@@ -180,6 +180,29 @@ def test_a_run_that_does_not_tell_of_it_leaves_its_card_as_it_is(*, is_logged: b
     assert card(goes_on.client, "c2")["errorText"] == "No result"
 
 
+@LOGS
+def test_an_approval_of_it_is_a_question_beside_its_card(*, is_logged: bool) -> None:
+    """An agent may ask about its calls one after the other, and the card shows an error."""
+    goes_on = answered(BESIDE, WAITING, is_logged=is_logged)
+    asks = {"id": "i2", "reason": "tool_call", "toolCallId": "c2"}
+    goes_on.tell(f.started(goes_on.run), f.result("gone"), f.interrupted(asks, run=goes_on.run)).do(
+        goes_on.turn.handle(AgentLeft(), 0)
+    )
+
+    (question,) = [part["data"] for part in goes_on.client.parts if part["type"] == "data-question"]
+    shown = {name: question[name] for name in ("kind", "callId", "toolName", "args")}
+    assert shown == {
+        "kind": "approval",
+        "callId": "c2",
+        "toolName": "weather",
+        "args": {"city": "Rome"},
+    }
+    goes_on.do(goes_on.turn.handle(Replied(QuestionReply("i2", Raw(b"true")), "u1"), 0))
+    goes_on.do(goes_on.turn.handle(Opened(), 0))
+    goes_on.tell(f.started(goes_on.run), f.result("sunny", "c2", "t2"), f.finished(goes_on.run))
+    assert card(goes_on.client, "c2")["output"] == "sunny"
+
+
 def test_where_the_log_has_the_call_the_agent_is_told_no_result_that_never_was() -> None:
     assert answered(BESIDE, WAITING, is_logged=True).results == []
 

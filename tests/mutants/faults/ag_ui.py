@@ -85,7 +85,7 @@ FAULTS: Final = (
         decided(ast.If, outcome=False),
         _QUESTIONS,
     ),
-    Fault("a question beside approvals is lost", f"{_TURN}._ask", unasked(2, nth=4), _ASKING),
+    Fault("a question beside approvals is lost", f"{_TURN}._ask", unasked(2, nth=5), _ASKING),
     Fault(
         "a long turn goes on without its beginning",
         f"{_TURN}._next_run",
@@ -106,7 +106,7 @@ FAULTS: Final = (
     ),
     Fault("a repeated call is a second card", f"{_CALLS}._is_known", never, _CONTINUATION),
     Fault("a call with an old id is the old call", f"{_CALLS}._is_known", always, _SETTLED),
-    Fault("a card asks for two approvals", f"{_TURN}._ask", unasked(2, nth=3), _ASKING),
+    Fault("a card asks for two approvals", f"{_TURN}._ask", unasked(1, nth=4), _ASKING),
     Fault(
         "any call that the client says has no result is one that waits",
         f"{_CALLS}.was_settled_as",

@@ -342,11 +342,11 @@ class TurnProtocol(StopsAtOnce):
             asked = [interrupts.asked_again(each, NOT_TAKEN) for each in asked]
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
+        about = {each.call_id or "" for each in asked}
         described = [calls.described(each.call_id or "") for each in asked]
         # Approvals are answered in another way than questions: so all are questions, if one is, or
-        # if two are about one call, whose card has room for one.
-        about = {each.call_id for each in asked}
-        are_apart = None not in described and len(about) == len(asked)
+        # if a card has no room for its approval: two are about its call, or it shows an error.
+        are_apart = len(about) == len(asked) and all(map(calls.is_open, about))
         as_approvals = are_apart and all(each.asks_yes_or_no for each in asked)
         settled: list[Event] = []
         if as_approvals:  # a client answers approvals only when no other call is open

@@ -132,8 +132,8 @@ class Calls:
         return call_id in self._done and not self.lacks_outcome(call_id)
 
     def described(self, call_id: str) -> tuple[str, Raw] | None:
-        """The name and the input of an open call."""
-        call = self._open.get(call_id)
+        """The name and the input of a call that has no outcome."""
+        call = self._open.get(call_id) or self._settled.get(call_id)
         return None if call is None else (call.name, _known_input(call))
 
     def is_reused(self, call_id: str | None) -> bool:
