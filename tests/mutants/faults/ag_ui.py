@@ -47,7 +47,9 @@ FAULTS: Final = (
         instead(ast.Return, "return True", nth=2),
         _TURN_TESTS,
     ),
-    Fault("events of another run are ours", f"{_TURN}._run_started", unasked(2, nth=2), _TURN_TESTS),
+    Fault(
+        "events of another run are ours", f"{_TURN}._run_started", unasked(2, nth=2), _TURN_TESTS
+    ),
     Fault(
         "behind the begin of another run a nameless one is ours",
         f"{_TURN}._run_started",
