@@ -37,6 +37,7 @@ NO: Final[Json] = {"approved": False, "reason": "Keep it"}
 VERDICTS: Final[Sequence[Sequence[Json]]] = ([YES, NO], [NO, YES], [YES, YES], [NO, NO])
 EDIT: Final = {"type": "edit", "edited_action": {"name": "delete_file", "args": {"path": "b.txt"}}}
 DONE: Final = ("tool-output-available", "notes.txt is deleted")
+PLAN_DONE: Final = ("tool-output-available", "plan.txt is deleted")
 COMPUTED: Final = ("tool-output-available", "6 * 7 is 42")
 NO_RESULT: Final = ("tool-output-error", "No result")
 KEPT: Final = (
@@ -195,22 +196,29 @@ async def test_a_call_that_needs_no_approval_has_its_result_after_the_answer(
 
 
 @pytest.mark.parametrize("history", ["agent", "client"])
-@pytest.mark.parametrize(("verdict", "outcome"), [(YES, DONE), (NO, KEPT)])
+@pytest.mark.parametrize(
+    ("text", "given", "decided_on"),
+    [
+        (BESIDE, [YES], {"call_2": DONE}),
+        (BESIDE, [NO], {"call_2": KEPT}),
+        (f"{BESIDE} and delete plan.txt", [NO, YES], {"call_2": KEPT, "call_3": PLAN_DONE}),
+    ],
+)
 @pytest.mark.parametrize("turn_log", ["memory", "off"])
 async def test_so_has_one_beside_a_call_that_is_decided_at_its_card(
-    agent: Deciding, turn_log: str, verdict: Json, outcome: tuple[str, str], history: str
+    agent: Deciding, turn_log: str, text: str, given: Sequence[Json], decided_on: Json, history: str
 ) -> None:
-    chat_id = f"beside-card-{turn_log}-{outcome[0]}-{history}"
+    chat_id = f"beside-card-{turn_log}-{len(text)}-{given[0]['approved']}-{history}"
     async with before(agent, "both", turn_log, history) as gateway:
-        first = prompt(BESIDE, chat_id)
+        first = prompt(text, chat_id)
         asked = await call(gateway, "chat", first, headers=NATIVE)
-        body = {"id": chat_id, "messages": [*first["messages"], decided(asked.text, [verdict])]}
+        body = {"id": chat_id, "messages": [*first["messages"], decided(asked.text, given)]}
         answered = await call(gateway, "chat", body, headers=NATIVE)
         await goes_on(gateway, chat_id)
 
     assert outcomes(asked.text) == {"call_1": NO_RESULT}
     assert errors(answered.text) == []
-    assert outcomes(answered.text) == {"call_1": COMPUTED, "call_2": outcome}
+    assert outcomes(answered.text) == {"call_1": COMPUTED, **decided_on}
     assert not any("toolName" in each for each in chunks(answered.text))
 
 
