@@ -18,7 +18,7 @@ from turnwire.core.approvals import subject
 from turnwire.core.body.client_copy import ClientCopy
 from turnwire.core.body.conversation import ConversationLimits
 from turnwire.core.body.conversion import convert_in_steps
-from turnwire.core.events import Approval, Event
+from turnwire.core.events import Approval, Event, Question, QuestionClosed
 from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.core.steps import run_steps
 from turnwire.core.turn.inputs import AgentLeft, Opened, Replied
@@ -84,8 +84,11 @@ class Answered(Struct):
         return [each["type"] for each in told if each.get("toolCallId") == call_id]
 
 
-def answered(*parts: Any, is_logged: bool) -> Answered:
-    """A turn whose client sends its message with these parts back."""
+def answered(*parts: Any, is_logged: bool, earlier: Sequence[Event] = ()) -> Answered:
+    """A turn whose client sends its message with these parts back.
+
+    `earlier` is what the log has of the runs before the one that asked.
+    """
     asked = Played(
         *(f.started(), *ASKING), native=True, options_of_stream=StreamOptions(approvals=REQUESTS)
     )
@@ -99,7 +102,7 @@ def answered(*parts: Any, is_logged: bool) -> Answered:
     )
     shown = subject(f.RUN, Approval("c1", "delete", Raw(json.dumps(A).encode())))
     reply = QuestionReply("decision:0/1:i1", Raw(b"true"), shown)
-    log = logged_events(*ASKING) if is_logged else None
+    log = [*earlier, *logged_events(*ASKING)] if is_logged else None
     resumed = AgUi().resume(
         ResumeRequest(
             user_id="u1",
@@ -205,6 +208,15 @@ def test_an_approval_of_it_is_a_question_beside_its_card(*, is_logged: bool) -> 
 
 def test_where_the_log_has_the_call_the_agent_is_told_no_result_that_never_was() -> None:
     assert answered(BESIDE, WAITING, is_logged=True).results == []
+
+
+def test_where_its_user_was_asked_before_the_agent_is_told_that_it_has_none() -> None:
+    """The user may have denied the call, in an answer that only the run before it got."""
+    asked = Question("i0", Raw(b"{}"), Approval("c2", "weather", Raw(b'{"city":"Rome"}')))
+    no = QuestionClosed("i0", answer=Raw(b"false"))
+    goes_on = answered(BESIDE, WAITING, is_logged=True, earlier=[asked, no])
+
+    assert goes_on.results == [("c2", "No result")]
 
 
 def test_without_a_log_the_agent_is_told_that_the_call_has_none() -> None:

@@ -6,7 +6,7 @@ The next run begins with the answers, and goes on in the client's message.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -14,7 +14,7 @@ from turnwire.core import safe_json
 from turnwire.core.agent import Decoded
 from turnwire.core.answered_questions import find_answered, lacking
 from turnwire.core.body.conversation import Call, Unresolved
-from turnwire.core.events import Event, ToolUpdate
+from turnwire.core.events import Event, Question, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.dialects.ag_ui import interrupts
 from turnwire.dialects.ag_ui.frames import RunFinished, RunStarted
@@ -39,7 +39,7 @@ class ContinuationProtocol(TurnProtocol):
         self._has_begun = True
         self._is_replay = not request.session_id
         unresolved = () if conversation is None else conversation.unresolved
-        self._learn_calls(answered.pending, unresolved, request.waiting)
+        self._learn_calls(answered.pending, unresolved, request)
         for reply, question in zip(request.replies, answered.questions, strict=True):
             self._take_answer(
                 reply,
@@ -63,33 +63,41 @@ class ContinuationProtocol(TurnProtocol):
         self,
         pending: Sequence[Call],
         unresolved: Sequence[Unresolved],
-        waiting: Sequence[Event] | None,
+        request: ResumeRequest,
     ) -> None:
         """Know the calls of earlier runs: the next run has their results, and may repeat them."""
-        calls = self._progress.calls
+        calls, log = self._progress.calls, request.waiting
         for call in pending:
             calls.adopt(call.call_id, call.name, call.input)
             self._progress.transcript.adopt(call.call_id, call.name, call.input)
-        events = [lacking(each.call) for each in unresolved] if waiting is None else waiting
-        for event in events:
+        for event in [lacking(each.call) for each in unresolved] if log is None else log:
             if isinstance(event, ToolUpdate):
                 calls.follow(event)
+        # In a log that has other questions, a user may have denied a call.
+        were_never_asked = log is not None and _questions_in(log) <= {
+            each.question_id for each in request.replies
+        }
         for each in unresolved:
-            self._learn_unresolved(each, is_logged=waiting is not None)
+            self._learn_unresolved(each, sends_error=not were_never_asked)
         calls.next_run()
 
-    def _learn_unresolved(self, found: Unresolved, *, is_logged: bool) -> None:
+    def _learn_unresolved(self, found: Unresolved, *, sends_error: bool) -> None:
         """Know the error that the agent is sent in the place of a result.
 
-        It is not sent where the log shows that the very call has no result. That a call has none is
-        otherwise the client's word: an agent that ran it then would run what nobody was asked.
+        It is not sent where the log shows that the very call has no result, and that nobody was
+        asked about it. Otherwise that is the client's word: an agent that ran the call then would
+        run what nobody allowed.
         """
         call, place = found.call, found.place
         is_so = self._progress.calls.was_settled_as(call.call_id, call.name, call.input)
         if is_so and place is not None:
             self._progress.transcript.stands_in(
-                call.call_id, found.sent_id, place, sends_error=not is_logged
+                call.call_id, found.sent_id, place, sends_error=sends_error
             )
+
+
+def _questions_in(log: Iterable[Event]) -> set[str]:
+    return {event.question_id for event in log if isinstance(event, Question)}
 
 
 def _run_id(turn_id: str, replies: Sequence[QuestionReply]) -> str:
