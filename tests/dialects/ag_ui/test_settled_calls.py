@@ -231,6 +231,38 @@ def test_an_agent_that_asks_again_is_sent_each_call_with_its_own_result() -> Non
     assert places.index("c1") < places.index("c2:message:1") < places.index("c2")
 
 
+@pytest.mark.parametrize(
+    ("answer", "told", "asks", "results"),
+    [
+        (False, [], {"reason": "input_required"}, [("c1", "The user denied this call")]),
+        (
+            {"approved": False},
+            [],
+            {"reason": "input_required"},
+            [("c1", "The user denied this call")],
+        ),
+        (False, [f.result("Kept")], {"reason": "input_required"}, [("c1", "Kept")]),
+        (False, [], {"reason": "tool_call", "toolCallId": "c1"}, []),
+        (True, [], {"reason": "input_required"}, []),
+        ({"approved": True}, [], {"reason": "input_required"}, []),
+    ],
+)
+def test_an_agent_that_asks_again_is_sent_no_denied_call_without_a_result(
+    answer: Any, told: list[bytes], asks: dict[str, Any], results: list[tuple[str, str]]
+) -> None:
+    """It might run the call: the run that got the denial is over."""
+    played = Played(f.started(), *CALL_A, ASKED).leave()
+    played.reply("decision:0/1:i1", answer).open_again()
+    run = played.requests[-1]["runId"]
+    played.tell(f.started(run), *told, f.text("Hm."), f.interrupted({"id": "i2", **asks}, run=run))
+    played.leave().reply("i2", answer=True)
+
+    first, second = (each["messages"] for each in played.requests[1:])
+    assert not [each for each in first if each["role"] == "tool"]
+    found = [(each["toolCallId"], each["content"]) for each in second if each["role"] == "tool"]
+    assert found == results
+
+
 def test_a_run_that_does_not_tell_of_it_leaves_it_as_it_is() -> None:
     played = went_on(f.result("gone"))
 

@@ -45,6 +45,7 @@ class ContinuationProtocol(TurnProtocol):
                 reply,
                 is_approval=question.is_approval,
                 takes_reason=interrupts.takes_reason(question),
+                call_id=None if question.approval is None else question.approval.call_id,
             )
         self._replay = answered.replay
 

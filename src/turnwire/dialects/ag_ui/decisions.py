@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, SomeId
+from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, SomeId, keep
 from turnwire.core.wire import lenient
 
 APPROVE: Final = "approve"
@@ -31,6 +31,9 @@ OPTIONS: Final = Raw(b'["approve","deny"]')
 
 INPUT_SHOWN_MAX: Final = 1_000
 """Most characters of an input in the text of a question."""
+
+DENIED_MAX: Final = 256
+"""Most calls whose denial is remembered."""
 
 PREFIX: Final = "decision:"
 """How the ids of these questions begin."""
@@ -118,6 +121,23 @@ class Decisions:
         return self._whole | lists
 
 
+class Denials:
+    """Calls whose denial a run got. An agent that is asked again might run one without a result."""
+
+    def __init__(self) -> None:
+        self._call_ids: dict[str, None] = {}
+
+    def next_run(self, decided: Iterable[tuple[str | None, Raw]]) -> list[str]:
+        """A run begins with these answers about calls. Return the calls that were denied before."""
+        answers = dict(decided)
+        before = [call_id for call_id in self._call_ids if call_id not in answers]
+        self._call_ids = dict.fromkeys(before)
+        for call_id, answer in answers.items():
+            if call_id is not None and not is_yes(answer):
+                keep(self._call_ids, call_id, None, DENIED_MAX)
+        return before
+
+
 class _Decision(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A yes or a no. One of another type would run another call, or answer in the tool's place."""
 
@@ -195,11 +215,19 @@ def _action(request: _Request | _Single) -> Action:
     return Action(request.name, request.args, safe_json.string(request.description) or "")
 
 
+def is_yes(answer: Raw) -> bool:
+    """Whether an answer to an approval is a yes. Any other answer is a no."""
+    return bytes(answer) in _YES or _verdict(answer).approved
+
+
 def _decision(answer: Raw) -> _Decision:
-    verdict = lenient.field(_decode_verdict, answer) or _Verdict()
-    if bytes(answer) in _YES or verdict.approved:
+    if is_yes(answer):
         return _Decision(APPROVE)
-    return _Decision(REJECT, verdict.reason or None)
+    return _Decision(REJECT, _verdict(answer).reason or None)
+
+
+def _verdict(answer: Raw) -> _Verdict:
+    return lenient.field(_decode_verdict, answer) or _Verdict()
 
 
 def _for_all(answer: Raw, count: int) -> Raw:

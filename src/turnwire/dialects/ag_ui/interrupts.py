@@ -72,11 +72,12 @@ class Interrupt(Struct, frozen=True, kw_only=True):
 
 
 class Answered(Struct, frozen=True):
-    """The answer to an interrupt. `is_approval`: it asked for a yes or a no."""
+    """The answer to an interrupt. `is_approval`: it asked for a yes or a no, about `call_id`."""
 
     question_id: str
     answer: Raw
     is_approval: bool
+    call_id: str | None = None
 
 
 class _Outcome(Struct, frozen=True):

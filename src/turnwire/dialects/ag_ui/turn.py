@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 import msgspec
+from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
+from turnwire.core.body.ui_message import DENIED
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -31,6 +33,7 @@ from turnwire.dialects.ag_ui.content import snapshots
 from turnwire.dialects.ag_ui.content.progress import Progress
 from turnwire.dialects.ag_ui.content.results import HELD_S
 from turnwire.dialects.ag_ui.content.transcript import Transcript
+from turnwire.dialects.ag_ui.decisions import Denials
 from turnwire.dialects.ag_ui.frames import (
     RunError,
     RunEvent,
@@ -52,6 +55,8 @@ _PIECES_MAX: Final = 256
 """Most deltas that are kept before they are noted in the transcript."""
 
 _QUESTION_SHOWN_MAX: Final = 200
+
+_DENIED: Final = Raw(msgspec.json.encode(DENIED))
 
 
 _Decoded: TypeAlias = RunEvent | Shorthand | frames.RunStarted | RunFinished | RunError
@@ -103,12 +108,18 @@ class TurnProtocol(StopsAtOnce):
         """Deltas of the message `_fast_id` that are not in the transcript yet."""
         self._open: dict[str, Interrupt] = {}
         self._answers: dict[str, Answered] = {}
+        self._denials = Denials()
 
     # The connection.
 
     def connect_request(self) -> ConnectRequest:
         """Return the request of the next run, with the answers that it begins with."""
-        resume, forwarded_props = interrupts.resume_fields(self._answers.values())
+        calls, answers = self._progress.calls, self._answers.values()
+        decided = [(each.call_id, each.answer) for each in answers if each.is_approval]
+        for call_id in self._denials.next_run(decided):
+            if calls.lacks_outcome(call_id):
+                self._progress.transcript.result(call_id, f"{call_id}:result", _DENIED)
+        resume, forwarded_props = interrupts.resume_fields(answers)
         self._answers = {}
         request = commands.run(
             thread_id=self._thread_id,
@@ -202,14 +213,19 @@ class TurnProtocol(StopsAtOnce):
         if interrupt is None:
             return Decoded()
         self._take_answer(
-            reply, is_approval=interrupt.asks_yes_or_no, takes_reason=interrupt.takes_reason
+            reply,
+            is_approval=interrupt.asks_yes_or_no,
+            takes_reason=interrupt.takes_reason,
+            call_id=interrupt.call_id,
         )
         closed = QuestionClosed(reply.question_id, answer=reply.answer)
         if self._open:
             return Decoded([closed])
         return self._next_run(closed)
 
-    def _take_answer(self, reply: QuestionReply, *, is_approval: bool, takes_reason: bool) -> None:
+    def _take_answer(
+        self, reply: QuestionReply, *, is_approval: bool, takes_reason: bool, call_id: str | None
+    ) -> None:
         """Note an answer for the next run. A reason that the agent would refuse is left out."""
         answer = reply.answer
         if is_approval and not takes_reason:
@@ -217,7 +233,7 @@ class TurnProtocol(StopsAtOnce):
             if verdict is not None:
                 self.frame_stats.count_left_out("reason of an answer", len(answer))
                 answer = verdict
-        self._answers[reply.question_id] = Answered(reply.question_id, answer, is_approval)
+        self._answers[reply.question_id] = Answered(reply.question_id, answer, is_approval, call_id)
 
     def _dropped(self, raw: bytes) -> None:
         """An event was dropped. If it may be an interrupt, the end of the run is an error."""
