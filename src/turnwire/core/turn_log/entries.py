@@ -110,9 +110,9 @@ def _mark(entry_type: type[Entry]) -> bytes:
     return bytes([_SHORT_HEAD + 1 + len(_FIELDS[entry_type]), _NUMBERS[entry_type]])
 
 
-_MARKS: Final = [
+_QUESTION, _CLOSED, _FINISHED = (
     _mark(entry_type) for entry_type in (events.Question, QuestionClosed, events.TurnFinished)
-]
+)
 """How the entries begin that open or close a question."""
 
 _STARTED_MARK: Final = _mark(events.TurnStarted)
@@ -217,7 +217,7 @@ class QuestionEnds:
             UnreadableError: as `read`.
 
         """
-        if not any(mark in data for mark in _MARKS):
+        if not (_QUESTION in data or _CLOSED in data or _FINISHED in data):  # each frame comes here
             return False
         for entry in read(data):
             if isinstance(entry, events.Question):

@@ -6,6 +6,7 @@ No client tries again by itself: the caller knows how long a reply is worth wait
 from collections.abc import Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
+import hiredis
 from redis.asyncio import Redis, RedisCluster, Sentinel, SSLConnection
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
@@ -72,6 +73,17 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class _PacksInC:
+    """Mixed into a class of connections: the library's own code takes five times as long.
+
+    A pipeline of a hundred turns has six hundred keys. They are packed in one go, and the deltas
+    of all streams wait meanwhile.
+    """
+
+    def pack_command(self, *arguments: str | bytes | int) -> list[bytes]:
+        return [hiredis.pack_command(arguments)]  # type: ignore[arg-type]  # typed as a pair
+
+
 class _Server:
     """One server, or the primary that Sentinels name."""
 
@@ -95,11 +107,15 @@ class _Server:
         self._redis = self._new()
 
     def _new(self) -> Redis:
+        new: Redis
         if self._sentinels is not None:
-            primary: Redis = self._sentinels.master_for(self._address.primary, **self._options)
-            return primary
-        host, port = self._address.hosts[0]
-        return Redis(host=host, port=port, **self._options)
+            new = self._sentinels.master_for(self._address.primary, **self._options)
+        else:
+            host, port = self._address.hosts[0]
+            new = Redis(host=host, port=port, **self._options)
+        pool = new.connection_pool
+        pool.connection_class = type("Connection", (_PacksInC, pool.connection_class), {})
+        return new
 
     def node(self, key: str) -> str:  # noqa: ARG002 (all keys are on one server)
         return ""

@@ -179,7 +179,8 @@ def _key(chat: str, part: str) -> str:
 def _command(name: str, call: Call) -> Command:
     """All arguments but bytes go as one: the library takes a microsecond for each."""
     script = call.script.digest if name == "EVALSHA" else call.script.text
-    keys = [key for chat in call.chats for key in _keys(chat)]
+    parts = call.script.parts
+    keys = [key for chat in call.chats for key in _keys(chat)[:parts]]
     data = [each for each in call.arguments if type(each) is bytes]
     values = [type(each) is not bytes and each for each in call.arguments]
     return (name, script, len(keys), *keys, _pack(values), *data)

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -25,6 +25,9 @@ KEEP_S: Final = 2.0
 BATCH_S: Final = 0.02
 """How long an entry waits for others, in seconds."""
 
+_SLICE: Final = 16
+"""Turns whose writes are made, or confirmed, before other work of the loop: about 0.2 ms."""
+
 _LOOK_S: Final = 1.0
 """Seconds between two tries with a server that failed."""
 
@@ -32,6 +35,8 @@ _FLUSH_BYTES: Final = 8_388_608
 """Most bytes of one pipeline, but for one turn more."""
 
 _LEASE_MS: Final = round(LEASE_S * 1_000)
+
+_Each = TypeVar("_Each")
 
 OnMessages: TypeAlias = Callable[[RedisTurn, Sequence[bytes]], object]
 """Gets the messages to the process of a turn: number, message, number, and so on."""
@@ -204,25 +209,27 @@ class Writer:
     # Calls.
 
     async def _flush(self, turns: Sequence[RedisTurn]) -> None:
-        writes = []
+        writes: list[_Write] = []
         size = 0
-        for turn in turns:
-            if turn not in self._turns:
-                continue
-            if self._servers.is_down(turn.key):
-                self._stuck[turn] = None
-            elif not turn.has_lease:
-                self._check_done(turn)
-            elif size > _FLUSH_BYTES:
-                self.on_change(turn)
-            elif turn.has_more:
-                writes.append(self._next_write(turn))
-                size += writes[-1].item.size
-        for write, reply in await self._run(writes):
-            if reply is None:
-                self._stuck[write.turn] = None
-            else:
-                self._written(write, reply)
+        async for some in _in_slices(turns):
+            for turn in some:
+                if turn not in self._turns:
+                    continue
+                if self._servers.is_down(turn.key):
+                    self._stuck[turn] = None
+                elif not turn.has_lease:
+                    self._check_done(turn)
+                elif size > _FLUSH_BYTES:
+                    self.on_change(turn)
+                elif turn.has_more:
+                    writes.append(self._next_write(turn))
+                    size += writes[-1].item.size
+        async for replies in _in_slices(await self._run(writes)):
+            for write, reply in replies:
+                if reply is None:
+                    self._stuck[write.turn] = None
+                else:
+                    self._written(write, reply)
 
     def _written(self, write: _Write, reply: Sequence[Any]) -> None:
         turn = write.turn
@@ -290,6 +297,14 @@ class Writer:
         write = _write(turn, scripts.APPEND, arguments, sum(map(len, batch.frames)))
         write.batch = batch
         return write
+
+
+async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
+    """Yield a few items at a time. Between two slices the loop reads what came meanwhile."""
+    yield items[:_SLICE]
+    for first in range(_SLICE, len(items), _SLICE):
+        await asyncio.sleep(0)
+        yield items[first : first + _SLICE]
 
 
 def _write(
