@@ -111,11 +111,11 @@ def write(message: Message) -> Iterable[bytes]:
         UnsayableError: it has parts that this wire cannot say.
 
     """
-    match message:
-        case UserMessage(message_id, (Text(text),)):  # nearly all prompts
-            return (_encode(_User(message_id, text)),)
-        case _:
-            return _in_steps(message)
+    if isinstance(message, UserMessage) and len(message.parts) == 1:  # nearly all prompts
+        part = message.parts[0]
+        if isinstance(part, Text):
+            return (_encode(_User(message.message_id, part.text)),)
+    return _in_steps(message)
 
 
 def _in_steps(message: Message) -> Iterator[bytes]:
