@@ -77,6 +77,17 @@ async def test_a_turn_with_a_tool_and_the_conversation(agent: AgUiAgent) -> None
     assert two["messages"][-1]["id"] == "m2"
 
 
+async def test_a_prompt_without_an_id_has_another_one_than_its_answer(agent: AgUiAgent) -> None:
+    asked = {"messages": [{"role": "user", "parts": [{"type": "text", "text": "hello"}]}]}
+    async with Gateway(f"{agent.url}?session={{session_id}}", dialect="ag-ui") as gateway:
+        answered = await chat(gateway, asked)
+
+    (run,) = agent.runs
+    sent_id = run.input["messages"][0]["id"]
+    assert sent_id
+    assert sent_id != answered.message_id
+
+
 async def test_an_approval_is_answered_and_the_next_run_goes_on_in_the_message(
     agent: AgUiAgent,
 ) -> None:

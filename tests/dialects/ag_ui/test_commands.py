@@ -51,6 +51,13 @@ def test_the_prompt_has_the_id_of_the_client_and_its_files() -> None:
     assert [item.what for item in items_of(sent)] == ["text", "image"]
 
 
+def test_a_prompt_without_an_id_has_another_one_than_its_answer() -> None:
+    sent = request_of()
+
+    assert sent["messages"][0]["id"] == "p1:prompt"
+    assert sent["runId"] == "p1"
+
+
 def test_a_conversation_is_sent_as_it_was_written() -> None:
     written = [b'{"id":"u0","role":"user","content":"before"}', b'{"id":"u1","role":"user"}']
 

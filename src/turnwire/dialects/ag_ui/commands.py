@@ -34,7 +34,8 @@ def prompt(request: PromptRequest) -> Sequence[bytes]:
     if request.conversation is not None:
         return request.conversation.written
     files = (File(attachment) for attachment in request.attachments)
-    message_id = request.client_message_id or request.prompt_id
+    # The answer has the id of the prompt, so its message has another one.
+    message_id = request.client_message_id or f"{request.prompt_id}:prompt"
     return written(UserMessage(message_id, (Text(request.text), *files)))
 
 

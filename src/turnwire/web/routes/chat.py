@@ -94,7 +94,7 @@ class Chat(Endpoint):
     ) -> Prompt | Continuation:
         """Read and parse the body. A long body is parsed in steps, one at a time for each user.
 
-        `prompt_id` is also for a prompt to which the client gave no id, in a conversation.
+        The message of a prompt to which the client gave no id gets one that is made of `prompt_id`.
         """
         app_context = self.app_context
         body = await context.request.body(receive, app_context.settings.body_bytes, holder)
@@ -124,7 +124,8 @@ class Chat(Endpoint):
         if history is None:
             return None
         pending = partial(approval_profile.pending_calls, self.app_context.settings, context)
-        return msgspec.structs.replace(history, pending=pending, prompt_id=prompt_id)
+        message_id = f"{prompt_id}:prompt"  # the answer has the prompt's own
+        return msgspec.structs.replace(history, pending=pending, prompt_id=message_id)
 
     async def _prompt(
         self,
