@@ -334,6 +334,16 @@ def test_a_question_of_another_shape_is_data() -> None:
     assert [*turn.feed(records(odd))] == [Data("question", {"options": 7}, "q")]
 
 
+def test_a_preliminary_output_is_nothing_beside_the_error_that_follows() -> None:
+    preview: Json = {"type": "tool-output-available", "toolCallId": "c", "output": "half"}
+    failed: Json = {"type": "tool-output-error", "toolCallId": "c", "errorText": "It broke"}
+    turn = cut_after(GIVEN, preview | {"preliminary": True}, failed)
+
+    part = turn.message.parts[-1]
+    assert part["state"] == "output-error"
+    assert not {"output", "preliminary"} & part.keys()
+
+
 def test_a_preliminary_output_is_followed_by_the_final_one() -> None:
     preview: Json = {"type": "tool-output-available", "toolCallId": "c", "output": 1}
     turn = cut_after(GIVEN, preview | {"preliminary": True})

@@ -107,13 +107,10 @@ class Building:
             case chunks.ApprovalRequest(approval_id, call_id):
                 self._tool(call_id).update(state=ASKED, approval={"id": approval_id})
             case events.ToolOutputAvailable(call_id, output, preliminary):
-                part = self._tool(call_id)
-                part.pop("preliminary", None)
-                part.pop("errorText", None)  # that of a call whose outcome was not there yet
-                part.update(state="output-available", output=output)
-                part.update({"preliminary": True} if preliminary else {})
+                more = {"preliminary": True} if preliminary else {}
+                self._outcome(call_id, state="output-available", output=output, **more)
             case events.ToolOutputError(call_id, text):
-                self._tool(call_id).update(state="output-error", errorText=text)
+                self._outcome(call_id, state="output-error", errorText=text)
             case events.File(url, media_type):
                 self._parts.append({"type": "file", "url": url, "mediaType": media_type})
             case events.SourceUrl(source_id, url, title):
@@ -124,6 +121,13 @@ class Building:
                 self._put(chunk)
             case events.ToolInputDelta():
                 pass
+
+    def _outcome(self, call_id: str, **fields: Any) -> None:
+        """Replace the outcome of a call so far: a preliminary one, or an error in its place."""
+        part = self._tool(call_id)
+        for name in ("preliminary", "output", "errorText"):
+            part.pop(name, None)
+        part.update(fields)
 
     def _reset_step(self) -> None:
         """Forget what came behind the start of the step. It has no data with an id."""
