@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import json
 import os
 import re
 import traceback
@@ -45,7 +46,9 @@ class ThinkingSession(Session):
 
     async def perform(self, call: Json) -> Json:
         await asyncio.sleep(1)  # tools take their time, and the user may stop one
-        return {"status": "completed", "result": TOOLS[call["toolName"]](**call["args"])}
+        result = TOOLS[call["toolName"]](**call["args"])
+        json.dumps(result)  # what is no JSON fails here, as a tool that failed
+        return {"status": "completed", "result": result}
 
 
 async def main(kind: type[Session]) -> None:

@@ -170,18 +170,19 @@ async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
     assert kinds == ["init", "message.create", "message.part.text-delta", "message.finalize"]
 
 
-async def test_a_result_that_is_no_json_fails_its_turn_alone(
+async def test_a_result_that_is_no_json_fails_its_call_alone(
     plain: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The session can still be sent, and the log says why the turn failed."""
+    """The session can still be sent, and the log says why the call failed."""
     session = plain["ThinkingSession"]()
     plain["TOOLS"]["divide"] = lambda a, b: {a, b}
     for prompt_id, content in (("p0", "what is 12/4?"), ("p1", "hello")):
         session.receive({"type": "prompt", "promptId": prompt_id, "content": content}, "ann")
     await until(lambda: len(session.messages) == 4 and not session.turn)
 
-    ended = [entry["parts"][-1] for entry in session.messages if entry["role"] == "assistant"]
-    assert [part["reason"] for part in ended] == ["error", "end_turn"]
+    first, second = (entry for entry in session.messages if entry["role"] == "assistant")
+    assert (first["parts"][0]["status"], first["parts"][0]["error"]) == ("error", "divide failed")
+    assert [each["parts"][-1]["reason"] for each in (first, second)] == ["end_turn", "end_turn"]
     assert json.loads(json.dumps(session.messages))
     assert "TypeError" in capsys.readouterr().err
 
