@@ -64,7 +64,9 @@ async def main(kind: type[Session]) -> None:
         await sessions[socket.request.path].talk(socket, user)
 
     port = int(os.environ.get("PORT", "8765"))
-    async with serve(talk, "127.0.0.1", port, process_request=admit, max_size=2**25) as server:
+    async with serve(
+        talk, "127.0.0.1", port, process_request=admit, max_size=2**25, ping_timeout=120
+    ) as server:
         await server.serve_forever()
 
 
