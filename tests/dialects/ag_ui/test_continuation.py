@@ -126,6 +126,25 @@ def test_the_results_are_sent_again_if_the_run_asks_again() -> None:
     assert said["runId"] == "run-1-2"
 
 
+@pytest.mark.parametrize(
+    ("answer", "roles"), [(b"false", ["tool", "assistant"]), (b"true", ["assistant"])]
+)
+def test_a_call_that_was_denied_has_that_as_its_result_if_the_run_asks_again(
+    answer: bytes, roles: list[str]
+) -> None:
+    protocol = resumed(signed(answer=answer))
+    request = sent(protocol)
+    asks = {"id": "i2", "reason": "input_required", "message": "Why?"}
+    run = request["runId"]
+    for frame in (f.started(run), f.text("Hm."), f.interrupted(asks, run=run)):
+        protocol.receive_frame(frame, 0)
+    again = protocol.reply(QuestionReply("i2", Raw(b'"so"')), "u1", 0).connect
+
+    assert request["messages"] == [{"id": "u1"}, {"id": "run-1"}]
+    assert again is not None
+    assert [each["role"] for each in json.loads(again.body)["messages"][2:]] == roles
+
+
 def kept(*more: Event) -> Sequence[Event]:
     """The events of a turn that waits."""
     approval = Approval("c1", "delete", Raw(b'{"a":1}'))

@@ -47,6 +47,7 @@ WAITING = {
     "approval": {"id": "signed", "approved": True},
     "providerExecuted": True,
 }
+ASKED = "decision:0/1:i1"
 LOGS = pytest.mark.parametrize("is_logged", [False, True])
 
 
@@ -101,7 +102,7 @@ def answered(*parts: Any, is_logged: bool, earlier: Sequence[Event] = ()) -> Ans
         convert_in_steps(messages, AgUi().write_message, ConversationLimits(), pending={"c1"})
     )
     shown = subject(f.RUN, Approval("c1", "delete", Raw(json.dumps(A).encode())))
-    reply = QuestionReply("decision:0/1:i1", Raw(b"true"), shown)
+    reply = QuestionReply(ASKED, Raw(b"true"), shown)
     log = [*earlier, *logged_events(*ASKING)] if is_logged else None
     resumed = AgUi().resume(
         ResumeRequest(
@@ -217,6 +218,20 @@ def test_where_its_user_was_asked_before_the_agent_is_told_that_it_has_none() ->
     goes_on = answered(BESIDE, WAITING, is_logged=True, earlier=[asked, no])
 
     assert goes_on.results == [("c2", "No result")]
+
+
+def test_where_its_user_denies_it_then_the_agent_is_told_so() -> None:
+    goes_on = answered(BESIDE, WAITING, is_logged=True)
+    for number, reply in enumerate(("false", '"so"', "true")):
+        reason = "input_required" if number == 1 else "tool_call"
+        asks = {"id": f"i{number + 2}", "reason": reason, "toolCallId": "c2"}
+        told = [f.started(goes_on.run), f.text("Hm."), f.interrupted(asks, run=goes_on.run)]
+        goes_on.tell(*told).do(goes_on.turn.handle(AgentLeft(), 0))
+        given = QuestionReply(f"i{number + 2}", Raw(reply.encode()))
+        goes_on.do(goes_on.turn.handle(Replied(given, "u1"), 0))
+        goes_on.do(goes_on.turn.handle(Opened(), 0))
+        denied = [("c2", "The user denied this call")]
+        assert goes_on.results == (denied if number == 1 else [])
 
 
 def test_without_a_log_the_agent_is_told_that_the_call_has_none() -> None:

@@ -10,7 +10,7 @@ from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.dialects.ag_ui import decisions
 from turnwire.dialects.ag_ui.content.calls import Calls, digest
-from turnwire.dialects.ag_ui.decisions import Actions
+from turnwire.dialects.ag_ui.decisions import About, Actions
 from turnwire.dialects.ag_ui.interrupts import Interrupt
 
 
@@ -29,13 +29,11 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     for each in interrupts:
         actions = each.actions
         if actions is None:
-            is_apart = each.asks_yes_or_no and calls.is_reused(each.call_id)
-            call = calls.described(each.call_id or "") if is_apart else None
-            found.append(each if call is None else _apart(each, *call))
+            found.append(_about_one(each, calls))
             continue
         call_ids = waiting.take(actions)
         if call_ids is None:
-            found.append(_about_all(each, actions))
+            found.append(_about_all(each, actions, calls))
         else:
             found += _about_each(each, actions, call_ids)
     return found
@@ -47,9 +45,9 @@ class _Waiting:
     def __init__(self, calls: Calls, named: Collection[str | None]) -> None:
         """`named` are the ids of calls that interrupts of another kind ask about."""
         self._ids: dict[bytes, list[str]] = {}
-        """By tool and input. Of calls that are the same, the first one is the last of its list."""
-        for call_id in reversed(calls.open_ids):
-            if call_id in named or calls.is_reused(call_id):  # its card has no room, or another id
+        """By tool and input. Of calls that are the same, those that were denied come last."""
+        for call_id in sorted(calls.open_ids, key=calls.is_denied):
+            if call_id in named or calls.is_apart(call_id):  # its card has no room, or shows less
                 continue
             name, whole = calls.described(call_id) or ("", Raw())
             self._ids.setdefault(digest(name, whole), []).append(call_id)
@@ -60,7 +58,7 @@ class _Waiting:
         if any(count > len(self._ids.get(each, ())) for each, count in Counter(digests).items()):
             return None
         if actions.call_id is None:
-            return [self._ids[each].pop() for each in digests]
+            return [self._ids[each].pop(0) for each in digests]
         same = self._ids[digests[0]]
         if actions.call_id not in same:
             return None
@@ -68,8 +66,19 @@ class _Waiting:
         return [actions.call_id]
 
 
+def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
+    """A question about the call that the interrupt names, if it names one."""
+    call_id = interrupt.call_id
+    if call_id is None:
+        return interrupt
+    named = msgspec.structs.replace(interrupt, about=(About((call_id,)),))
+    is_apart = named.asks_yes_or_no and calls.is_apart(call_id)
+    call = calls.described(call_id) if is_apart else None
+    return named if call is None else _apart(named, *call)
+
+
 def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:
-    """A question that shows the call itself: the client knows its card by another id."""
+    """A question that shows the call itself: its card has another id, or shows less."""
     encoded = Raw(msgspec.json.encode(safe_json.join_surrogates(name)))
     shown = {"toolName": encoded, "args": whole}
     return msgspec.structs.replace(interrupt, call_id=None, fields={**interrupt.fields, **shown})
@@ -84,17 +93,42 @@ def _about_each(
             question_id=actions.question_id(interrupt.question_id, place),
             text=action.text,
             call_id=call_id,
+            about=(About((call_id,)),),
             fields={name: each for name, each in interrupt.fields.items() if name != "value"},
             asks_yes_or_no=True,
         )
 
 
-def _about_all(interrupt: Interrupt, actions: Actions) -> Interrupt:
+def _about_all(interrupt: Interrupt, actions: Actions, calls: Calls) -> Interrupt:
     return msgspec.structs.replace(
         interrupt,
         question_id=actions.question_id(interrupt.question_id),
         text="\n\n".join(filter(None, (interrupt.text, actions.whole_text))),
         call_id=None,
+        about=_meant(actions, calls),
         fields={**interrupt.fields, "options": decisions.OPTIONS},
         asks_yes_or_no=True,
     )
+
+
+def _meant(actions: Actions, calls: Calls) -> Sequence[About]:
+    """The calls that one question is about, as far as their tools and their inputs tell."""
+    by_digest: dict[bytes, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
+    for call_id in calls.waiting_ids:
+        name, whole = calls.described(call_id) or ("", Raw())
+        by_digest.setdefault(digest(name, whole), []).append(call_id)
+        by_name.setdefault(name, []).append(call_id)
+    digests = [digest(each.name, each.input) for each in actions.calls]
+    wanted = Counter(digests)
+    named = () if actions.call_id is None else (actions.call_id,)
+    found: list[About] = []
+    for each, key in zip(actions.calls, digests, strict=True):
+        same = by_digest.get(key, [])
+        if named and named[0] in same:
+            found.append(About(named))
+        elif same and not named:
+            found.append(About(same, is_sure=len(same) <= wanted[key]))
+        else:
+            found.append(About((*named, *by_name.get(each.name, ())), is_sure=False))
+    return found

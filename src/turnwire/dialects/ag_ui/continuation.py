@@ -17,6 +17,7 @@ from turnwire.core.body.conversation import Call, Unresolved
 from turnwire.core.events import Event, Question, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.dialects.ag_ui import interrupts
+from turnwire.dialects.ag_ui.decisions import About
 from turnwire.dialects.ag_ui.frames import RunFinished, RunStarted
 from turnwire.dialects.ag_ui.turn import TurnProtocol
 
@@ -45,7 +46,7 @@ class ContinuationProtocol(TurnProtocol):
                 reply,
                 is_approval=question.is_approval,
                 takes_reason=interrupts.takes_reason(question),
-                call_id=None if question.approval is None else question.approval.call_id,
+                about=_about(question),
             )
         self._replay = answered.replay
 
@@ -99,6 +100,11 @@ class ContinuationProtocol(TurnProtocol):
 
 def _questions_in(log: Iterable[Event]) -> set[str]:
     return {event.question_id for event in log if isinstance(event, Question)}
+
+
+def _about(question: Question) -> Sequence[About]:
+    approval = question.approval
+    return () if approval is None else (About((approval.call_id,)),)
 
 
 def _run_id(turn_id: str, replies: Sequence[QuestionReply]) -> str:

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, SomeId, keep
+from turnwire.core.bounds import FEW, ID_MAX, OPEN_QUESTIONS_MAX, HandedOn, SomeId
 from turnwire.core.wire import lenient
 
 APPROVE: Final = "approve"
@@ -32,9 +32,6 @@ OPTIONS: Final = Raw(b'["approve","deny"]')
 INPUT_SHOWN_MAX: Final = 1_000
 """Most characters of an input in the text of a question."""
 
-DENIED_MAX: Final = 256
-"""Most calls whose denial is remembered."""
-
 PREFIX: Final = "decision:"
 """How the ids of these questions begin."""
 
@@ -42,6 +39,15 @@ _PREFIX_MAX: Final = len("decision:all/64:")
 _ASKED: Final = re.compile(r"decision:(?:(all|[0-9]{1,2})/([0-9]{1,2})|alone):(.+)", re.DOTALL)
 _ALL: Final = "all"
 _YES: Final = frozenset({b"true", b'"approve"'})
+_NO: Final = frozenset({b"false", b'"deny"', b'"reject"'})
+
+
+class About(Struct, frozen=True):
+    """What a question is about: a call, or several that are the same."""
+
+    call_ids: Sequence[str]
+    is_sure: bool = True
+    """Whether it is about all of these calls. Else it may be about any of them, or about none."""
 
 
 class Action(Struct, frozen=True):
@@ -121,23 +127,6 @@ class Decisions:
         return self._whole | lists
 
 
-class Denials:
-    """Calls whose denial a run got. An agent that is asked again might run one without a result."""
-
-    def __init__(self) -> None:
-        self._call_ids: dict[str, None] = {}
-
-    def next_run(self, decided: Iterable[tuple[str | None, Raw]]) -> list[str]:
-        """A run begins with these answers about calls. Return the calls that were denied before."""
-        answers = dict(decided)
-        before = [call_id for call_id in self._call_ids if call_id not in answers]
-        self._call_ids = dict.fromkeys(before)
-        for call_id, answer in answers.items():
-            if call_id is not None and not is_yes(answer):
-                keep(self._call_ids, call_id, None, DENIED_MAX)
-        return before
-
-
 class _Decision(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A yes or a no. One of another type would run another call, or answer in the tool's place."""
 
@@ -152,6 +141,12 @@ class _Decided(Struct, frozen=True, forbid_unknown_fields=True):
 class _Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     approved: bool = False
     reason: HandedOn | None = None
+
+
+class _OtherFields(Struct, frozen=True):
+    """A yes or a no, with whatever the agent asks for beside it."""
+
+    approved: Raw
 
 
 class _Request(Struct, frozen=True):
@@ -185,6 +180,7 @@ _decode_batch = msgspec.json.Decoder(_Batch).decode
 _decode_single = msgspec.json.Decoder(_Single).decode
 _decode_decided = msgspec.json.Decoder(_Decided).decode
 _decode_verdict = msgspec.json.Decoder(_Verdict).decode
+_decode_other_fields = msgspec.json.Decoder(_OtherFields).decode
 
 
 def actions_in(value: Raw, interrupt_id: str) -> Actions | None:
@@ -220,6 +216,26 @@ def is_yes(answer: Raw) -> bool:
     return bytes(answer) in _YES or _verdict(answer).approved
 
 
+def allowed(question_id: str, answer: Raw, count: int) -> Sequence[bool]:
+    """Whether an answer to an approval allows each of the calls that it is about."""
+    asked = _ASKED.fullmatch(question_id)
+    if asked is not None and asked[1] == _ALL:
+        return [each.type == APPROVE for each in _each_decision(answer, count)]
+    return [is_yes(answer)] * count
+
+
+def in_other_fields(answer: Raw, *, is_asked: bool) -> bool | None:
+    """Whether an answer to a question of another form allows a call; None if it does not say.
+
+    `is_asked`: its form has a yes or a no. Then any answer that is no yes is a no.
+    """
+    fields = lenient.field(_decode_other_fields, answer)
+    verdict = bytes(answer if fields is None else fields.approved)
+    if verdict in _YES:
+        return True
+    return False if is_asked or fields is not None or verdict in _NO else None
+
+
 def _decision(answer: Raw) -> _Decision:
     if is_yes(answer):
         return _Decision(APPROVE)
@@ -231,11 +247,15 @@ def _verdict(answer: Raw) -> _Verdict:
 
 
 def _for_all(answer: Raw, count: int) -> Raw:
+    return _encoded(_Decided(_each_decision(answer, count)))
+
+
+def _each_decision(answer: Raw, count: int) -> list[_Decision]:
     """One answer about several calls: the decisions as they are given, else one for all calls."""
     given = lenient.field(_decode_decided, answer)
     if given is not None and len(given.decisions) == count:
-        return _encoded(given)
-    return _encoded(_Decided([_decision(answer)] * count))
+        return given.decisions
+    return [_decision(answer)] * count
 
 
 def _encoded(value: Struct) -> Raw:

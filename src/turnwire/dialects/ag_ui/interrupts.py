@@ -20,7 +20,7 @@ from turnwire.core.events import Approval, Question
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.ag_ui import date_time, decisions
-from turnwire.dialects.ag_ui.decisions import Actions, Decisions
+from turnwire.dialects.ag_ui.decisions import About, Actions, Decisions
 
 ON_INTERRUPT: Final = "on_interrupt"
 APPROVAL_REQUEST: Final = "function_approval_request"
@@ -60,9 +60,13 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     text: str | None = None
     reason: str = ""
     call_id: str | None = None
+    about: Sequence[About] = ()
+    """The calls that it is about, also where it is shown apart from their cards."""
     fields: Mapping[str, Raw] = {}
     """What else the client is shown."""
     asks_yes_or_no: bool = False
+    is_decision: bool = False
+    """Whether its answer has a yes or a no, maybe with more beside it."""
     takes_reason: bool = True
     """Whether an answer may have a reason beside the yes or the no."""
     is_of_graph: bool = False
@@ -72,12 +76,13 @@ class Interrupt(Struct, frozen=True, kw_only=True):
 
 
 class Answered(Struct, frozen=True):
-    """The answer to an interrupt. `is_approval`: it asked for a yes or a no, about `call_id`."""
+    """The answer to an interrupt. `is_approval`: it asked for a yes or a no, and nothing else."""
 
     question_id: str
     answer: Raw
     is_approval: bool
-    call_id: str | None = None
+    about: Sequence[About] = ()
+    is_decision: bool = False
 
 
 class _Outcome(Struct, frozen=True):
@@ -306,6 +311,7 @@ def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
         is_of_graph=metadata.langgraph is not None,
         actions=actions,
         asks_yes_or_no=_asks_yes_or_no(found),
+        is_decision=_has_yes_or_no(found),
         takes_reason=_takes_reason(found.response_schema),
         fields=_present(
             responseSchema=found.response_schema,
@@ -340,6 +346,12 @@ def _asks_yes_or_no(found: _Interrupt) -> bool:
     if schema is None or not schema.properties:
         return found.reason in _YES_OR_NO_REASONS
     return _APPROVED in schema.properties and set(schema.required) <= {_APPROVED}
+
+
+def _has_yes_or_no(found: _Interrupt) -> bool:
+    """Whether the schema of the answer has a place for a yes or a no."""
+    schema = lenient.field(_decode_schema, found.response_schema)
+    return schema is not None and _APPROVED in schema.properties
 
 
 def _takes_reason(schema: Raw) -> bool:

@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias, assert_never
 
 import msgspec
-from msgspec import Raw
 
 from turnwire.core import safe_json
 from turnwire.core.agent import ALIVE, NEVER, AbortScope, Decoded, StopsAtOnce
-from turnwire.core.body.ui_message import DENIED
 from turnwire.core.connect import ConnectRequest
 from turnwire.core.events import (
     Event,
@@ -33,7 +31,7 @@ from turnwire.dialects.ag_ui.content import snapshots
 from turnwire.dialects.ag_ui.content.progress import Progress
 from turnwire.dialects.ag_ui.content.results import HELD_S
 from turnwire.dialects.ag_ui.content.transcript import Transcript
-from turnwire.dialects.ag_ui.decisions import Denials
+from turnwire.dialects.ag_ui.decisions import About
 from turnwire.dialects.ag_ui.frames import (
     RunError,
     RunEvent,
@@ -43,6 +41,7 @@ from turnwire.dialects.ag_ui.frames import (
     decoder,
 )
 from turnwire.dialects.ag_ui.interrupts import Answered, Interrupt, Verdict
+from turnwire.dialects.ag_ui.verdicts import verdicts_of
 
 NOT_TAKEN: Final = "The agent did not take this prompt: it still waits for an answer"
 UNREADABLE_QUESTION: Final = "The agent asks something that cannot be shown"
@@ -55,9 +54,6 @@ _PIECES_MAX: Final = 256
 """Most deltas that are kept before they are noted in the transcript."""
 
 _QUESTION_SHOWN_MAX: Final = 200
-
-_DENIED: Final = Raw(msgspec.json.encode(DENIED))
-
 
 _Decoded: TypeAlias = RunEvent | Shorthand | frames.RunStarted | RunFinished | RunError
 
@@ -108,27 +104,25 @@ class TurnProtocol(StopsAtOnce):
         """Deltas of the message `_fast_id` that are not in the transcript yet."""
         self._open: dict[str, Interrupt] = {}
         self._answers: dict[str, Answered] = {}
-        self._denials = Denials()
 
     # The connection.
 
     def connect_request(self) -> ConnectRequest:
         """Return the request of the next run, with the answers that it begins with."""
-        calls, answers = self._progress.calls, self._answers.values()
-        decided = [(each.call_id, each.answer) for each in answers if each.is_approval]
-        for call_id in self._denials.next_run(decided):
-            if calls.lacks_outcome(call_id):
-                self._progress.transcript.result(call_id, f"{call_id}:result", _DENIED)
+        progress, answers = self._progress, self._answers.values()
+        verdicts = verdicts_of(answers)
+        verdicts.begin_run(progress)
         resume, forwarded_props = interrupts.resume_fields(answers)
         self._answers = {}
         request = commands.run(
             thread_id=self._thread_id,
             run_id=self._run_id,
-            sent=self._progress.transcript.messages(),
+            sent=progress.transcript.messages(),
             resume=resume,
             forwarded_props=forwarded_props,
         )
-        self._progress.transcript.was_sent()
+        verdicts.were_sent(progress)
+        progress.transcript.was_sent()
         return request
 
     def connection_opened(self, _now: float) -> Decoded:
@@ -216,7 +210,8 @@ class TurnProtocol(StopsAtOnce):
             reply,
             is_approval=interrupt.asks_yes_or_no,
             takes_reason=interrupt.takes_reason,
-            call_id=interrupt.call_id,
+            about=interrupt.about,
+            is_decision=interrupt.is_decision,
         )
         closed = QuestionClosed(reply.question_id, answer=reply.answer)
         if self._open:
@@ -224,7 +219,13 @@ class TurnProtocol(StopsAtOnce):
         return self._next_run(closed)
 
     def _take_answer(
-        self, reply: QuestionReply, *, is_approval: bool, takes_reason: bool, call_id: str | None
+        self,
+        reply: QuestionReply,
+        *,
+        is_approval: bool,
+        takes_reason: bool,
+        about: Sequence[About],
+        is_decision: bool = False,
     ) -> None:
         """Note an answer for the next run. A reason that the agent would refuse is left out."""
         answer = reply.answer
@@ -233,7 +234,9 @@ class TurnProtocol(StopsAtOnce):
             if verdict is not None:
                 self.frame_stats.count_left_out("reason of an answer", len(answer))
                 answer = verdict
-        self._answers[reply.question_id] = Answered(reply.question_id, answer, is_approval, call_id)
+        self._answers[reply.question_id] = Answered(
+            reply.question_id, answer, is_approval, about, is_decision
+        )
 
     def _dropped(self, raw: bytes) -> None:
         """An event was dropped. If it may be an interrupt, the end of the run is an error."""
@@ -361,9 +364,11 @@ class TurnProtocol(StopsAtOnce):
         about = {each.call_id or "" for each in asked}
         described = [calls.described(each.call_id or "") for each in asked]
         # Approvals are answered in another way than questions: so all are questions, if one is, or
-        # if a card has no room for its approval: two are about its call, or it shows an error.
+        # if a card has no room for its approval: two are about its call, or it shows an error. So
+        # they are, too, while a card shows less than its call has, which no turn log knows.
         are_apart = len(about) == len(asked) and all(map(calls.is_open, about))
         as_approvals = are_apart and all(each.asks_yes_or_no for each in asked)
+        as_approvals = as_approvals and not calls.any_has_more
         settled: list[Event] = []
         if as_approvals:  # a client answers approvals only when no other call is open
             for call_id in calls.open_ids:

@@ -255,6 +255,14 @@ def test_another_tool_without_an_input_is_another_call() -> None:
     assert events_of(list(calls.settle_inputs()))[-1][1]["args"] == "{}"
 
 
+def test_a_tool_whose_name_says_nothing_is_no_other_tool() -> None:
+    calls = Calls()
+    calls.adopt("c1", UNNAMED, Raw(b'{"a":1}'))
+    calls.next_run()
+
+    assert events_of(repeated(calls, '{"a":1}'))[-1][1]["tool_name"] == "x"
+
+
 def test_one_whose_end_is_not_told_is_begun_when_its_run_is_over() -> None:
     calls = begun('{"a":1}')
     calls.end("c1")

@@ -14,7 +14,7 @@ a call of an earlier run is told when its input is whole: not at all if it is th
 call of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -48,7 +48,7 @@ _TOO_LONG: Final = safe_json.TOO_LONG.decode()
 
 
 class _Call:
-    __slots__ = ("chars", "has_ended", "input", "name", "pieces")
+    __slots__ = ("chars", "has_ended", "input", "is_denied", "name", "pieces", "repeated")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -58,6 +58,10 @@ class _Call:
         """Whether END came."""
         self.input: Raw | None = None
         """The whole input, once it was told."""
+        self.is_denied = False
+        """Whether its user said no, and was not asked again."""
+        self.repeated: Raw | None = None
+        """The input with which a later run began it again, if that has more. No card shows it."""
 
 
 class _Done(Struct):
@@ -107,6 +111,11 @@ class Calls:
         return any(call.has_ended and call.input is None for call in self._open.values())
 
     @property
+    def waiting_ids(self) -> list[str]:
+        """The calls that have no outcome, the open ones first."""
+        return [*self._open, *self._settled]
+
+    @property
     def open_ids(self) -> list[str]:
         return list(self._open)
 
@@ -133,12 +142,44 @@ class Calls:
 
     def described(self, call_id: str) -> tuple[str, Raw] | None:
         """The name and the input of a call that has no outcome."""
-        call = self._open.get(call_id) or self._settled.get(call_id)
-        return None if call is None else (call.name, _known_input(call))
+        call = self._without_outcome(call_id)
+        return None if call is None else (call.name, call.repeated or _known_input(call))
 
-    def is_reused(self, call_id: str | None) -> bool:
-        """Whether an earlier call had this id, so that the client knows the call by another one."""
-        return call_id in self._reused
+    def deny(self, call_ids: Iterable[str]) -> None:
+        """The user said no to these calls."""
+        for call in map(self._without_outcome, call_ids):
+            if call is not None:
+                call.is_denied = True
+
+    def ask_again(self, call_ids: Iterable[str]) -> None:
+        """The user was asked again about these calls: an earlier no does not count."""
+        for call in map(self._without_outcome, call_ids):
+            if call is not None:
+                call.is_denied = False
+
+    def is_denied(self, call_id: str) -> bool:
+        call = self._without_outcome(call_id)
+        return call is not None and call.is_denied
+
+    def is_apart(self, call_id: str) -> bool:
+        """Whether an approval of a call cannot be asked at its card.
+
+        The client knows the card by another id, since an earlier call had this one. Or the card
+        shows less than the agent may run.
+        """
+        return call_id in self._reused or self._has_more(call_id)
+
+    @property
+    def any_has_more(self) -> bool:
+        """Whether a later run began a call with more input than its card shows."""
+        return any(map(self._has_more, self.waiting_ids))
+
+    def _has_more(self, call_id: str) -> bool:
+        call = self._without_outcome(call_id)
+        return call is not None and call.repeated is not None
+
+    def _without_outcome(self, call_id: str) -> _Call | None:
+        return self._open.get(call_id) or self._settled.get(call_id)
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
@@ -296,13 +337,20 @@ class Calls:
 
     def _is_known(self, call_id: str, name: str, whole: Raw | None) -> bool:
         """Whether a tool and an input are those of the call that has this id; None: not told."""
-        call = self._open.get(call_id) or self._settled.get(call_id)
+        call = self._without_outcome(call_id)
         if call is None:
             done = self._done.get(call_id)
             known = None if done is None else done.digest
             return known is None or whole is None or known == digest(name, whole)
-        is_same_tool = call.name in {name, UNNAMED}
-        return is_same_tool and (whole is None or _has(whole, _known_input(call)))
+        if call.name != name:
+            return False
+        known = _known_input(call)
+        if whole is None or digest("", whole) == digest("", known):
+            return True
+        if call.is_denied or len(whole) > LONG_BYTES or not _has(whole, known):
+            return False
+        call.repeated = whole
+        return True
 
     def _was_done_before(self, call_id: str) -> bool:
         """Whether a call of this id was done in an earlier run."""
@@ -311,13 +359,13 @@ class Calls:
 
 
 def _has(whole: Raw, known: Raw) -> bool:
-    """Whether an input is a known one, or has all of its fields, with the same values.
+    """Whether an input has all fields of a known one, with the same values. There must be some.
 
     A framework may give a tool more than its model did.
     """
     fields, expected = (lenient.field(_decode_fields, each) for each in (whole, known))
-    if fields is None or expected is None:
-        return digest("", whole) == digest("", known)
+    if not fields or not expected:
+        return False
     return all(
         name in fields and digest("", fields[name]) == digest("", value)
         for name, value in expected.items()

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import Raw
 
 from turnwire.core import safe_json
+from turnwire.core.body.ui_message import DENIED
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX, keep
 from turnwire.core.events import AgentStatus, Event, Phase, ToolUpdate
 from turnwire.core.requests import StateMode
@@ -123,7 +124,8 @@ class Progress:
         new: list[Event] = []
         for held, is_failure in self._held.release():
             self._reasoning.new_round()
-            new += _outcome_events(self.calls, held.call_id, held.outcome, is_failure=is_failure)
+            has_failed = is_failure or held.outcome.text == DENIED
+            new += _outcome_events(self.calls, held.call_id, held.outcome, is_failure=has_failed)
             self.transcript.result(held.call_id, held.message_id, held.content)
         return self._tell(new)
 
@@ -281,7 +283,7 @@ class Progress:
         """Tell the outcome of a call that no event of its own told."""
         self._reasoning.new_round()
         outcome = results.outcome_of(found.content, self._frame_stats)
-        is_failure = found.error is not None
+        is_failure = found.error is not None or outcome.text == DENIED  # the agent repeats it
         self.transcript.result(call_id, found.message_id, found.content)
         return _outcome_events(
             self.calls, call_id, outcome, is_failure=is_failure, error=found.error

@@ -3,13 +3,15 @@
 A run that ends with an interrupt goes on in another run, whose request has the whole conversation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.body.conversation import AssistantMessage, Call, Result, Text
+from turnwire.core.body.ui_message import DENIED
 from turnwire.dialects.ag_ui import commands
 
 KEPT_MAX: Final = 1_048_576
@@ -21,6 +23,10 @@ LENGTHS_MAX: Final = 256
 
 _TEXT_CHARS: Final = 256
 """About what a further message in a step takes beside its id and its text."""
+
+
+_DENIED: Final = Raw(msgspec.json.encode(DENIED))
+"""The result of a call that was denied, until there is another. It is this very object."""
 
 
 class _Step(Struct):
@@ -136,6 +142,27 @@ class Transcript:
         elif step is not None and self._has_room(len(content)):
             step.results[call_id] = (message_id, content)
 
+    def deny(self, call_ids: Iterable[str]) -> None:
+        """The agent was sent the denial of these calls. From now on, none is without a result."""
+        for call_id in call_ids:
+            if self._result_of(call_id) is None:
+                self.result(call_id, f"{call_id}:result", _DENIED)
+
+    def ask_again(self, call_ids: Iterable[str]) -> None:
+        """These calls were asked about again, and the next run begins with what was answered."""
+        for call_id in call_ids:
+            stand_in, step = self._stand_in_of.get(call_id), self._step_of.get(call_id)
+            if stand_in is not None and _is_denial(stand_in.result):
+                stand_in.result = None
+            elif step is not None and _is_denial(step.results.get(call_id)):
+                del step.results[call_id]
+
+    def _result_of(self, call_id: str) -> tuple[str, Raw] | None:
+        step, stand_in = self._step_of.get(call_id), self._stand_in_of.get(call_id)
+        if stand_in is not None:
+            return stand_in.result
+        return None if step is None else step.results.get(call_id)
+
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
         for place, item in enumerate(self._sent):
@@ -159,8 +186,7 @@ class Transcript:
     def _step(self, message_id: str) -> _Step:
         """The step that is open. When all of its calls have results, another one begins."""
         last = self._steps[-1] if self._steps else None
-        has_results = last is not None and last.calls and last.calls.keys() <= last.results.keys()
-        if last is None or last.is_sent or has_results:
+        if last is None or last.is_sent or _has_results(last):
             return self._new_step(message_id)
         return last
 
@@ -174,6 +200,17 @@ class Transcript:
         if self._chars > KEPT_MAX and self.is_whole:
             self.forget()
         return self.is_whole
+
+
+def _has_results(step: _Step) -> bool:
+    """Whether a step has calls, and each has a result. A denial is none: the run may tell one."""
+    if not step.calls or len(step.results) < len(step.calls):
+        return False
+    return not any(map(_is_denial, step.results.values()))
+
+
+def _is_denial(result: tuple[str, Raw] | None) -> bool:
+    return result is not None and result[1] is _DENIED
 
 
 def _message(step: _Step) -> AssistantMessage:
