@@ -220,6 +220,31 @@ def test_where_its_user_was_asked_before_the_agent_is_told_that_it_has_none() ->
     assert goes_on.results == [("c2", "No result")]
 
 
+@pytest.mark.attack("a no to a call, in a turn whose questions have one id", "an error")
+def test_so_it_is_where_the_agent_has_one_id_for_all_that_it_asks() -> None:
+    asked = Question(ASKED, Raw(b"{}"), Approval("c2", "weather", Raw(b'{"city":"Rome"}')))
+    no = QuestionClosed(ASKED, answer=Raw(b"false"))
+    goes_on = answered(BESIDE, WAITING, is_logged=True, earlier=[asked, no])
+
+    assert goes_on.results == [("c2", "No result")]
+
+
+@pytest.mark.attack("the card of a call without a result, copied by the client", "an error")
+def test_of_the_copies_of_its_card_one_alone_lacks_a_result() -> None:
+    """An agent that found them without results might run each."""
+    goes_on = answered(BESIDE, BESIDE, BESIDE, WAITING, is_logged=True)
+    assert goes_on.results == [("c2:2", "No result"), ("c2:3", "No result")]
+    asks = {"id": "i2", "reason": "input_required", "message": "Why?"}
+    results = [f.result("gone"), f.result("sunny", "c2", "t2"), f.text("Hm.")]
+    goes_on.tell(f.started(goes_on.run), *results, f.interrupted(asks, run=goes_on.run))
+    goes_on.do(goes_on.turn.handle(AgentLeft(), 0))
+    goes_on.do(goes_on.turn.handle(Replied(QuestionReply("i2", Raw(b'"so"')), "u1"), 0))
+
+    assert goes_on.results == [
+        *(("c2", "sunny"), ("c2:2", "No result"), ("c2:3", "No result"), ("c1", "gone"))
+    ]
+
+
 def test_where_its_user_denies_it_then_the_agent_is_told_so() -> None:
     goes_on = answered(BESIDE, WAITING, is_logged=True)
     for number, reply in enumerate(("false", '"so"', "true")):

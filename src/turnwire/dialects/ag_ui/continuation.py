@@ -75,15 +75,17 @@ class ContinuationProtocol(TurnProtocol):
         for event in [lacking(each.call) for each in unresolved] if log is None else log:
             if isinstance(event, ToolUpdate):
                 calls.follow(event)
-        # In a log that has other questions, a user may have denied a call.
-        were_never_asked = log is not None and _questions_in(log) <= {
-            each.question_id for each in request.replies
-        }
+        # In a log that has other questions, a user may have denied a call. An agent may have one id
+        # for all that it asks.
+        answered = {each.question_id for each in request.replies}
+        were_never_asked = log is not None and _count_questions(log) <= len(answered)
+        learnt: set[str] = set()
         for each in unresolved:
-            self._learn_unresolved(each, sends_error=not were_never_asked)
+            if each.call.call_id not in learnt:  # a client may have copied its card
+                self._learn_unresolved(each, learnt, sends_error=not were_never_asked)
         calls.next_run()
 
-    def _learn_unresolved(self, found: Unresolved, *, sends_error: bool) -> None:
+    def _learn_unresolved(self, found: Unresolved, learnt: set[str], *, sends_error: bool) -> None:
         """Know the error that the agent is sent in the place of a result.
 
         It is not sent where the log shows that the very call has no result, and that nobody was
@@ -93,13 +95,14 @@ class ContinuationProtocol(TurnProtocol):
         call, place = found.call, found.place
         is_so = self._progress.calls.was_settled_as(call.call_id, call.name, call.input)
         if is_so and place is not None:
+            learnt.add(call.call_id)
             self._progress.transcript.stands_in(
                 call.call_id, found.sent_id, place, sends_error=sends_error
             )
 
 
-def _questions_in(log: Iterable[Event]) -> set[str]:
-    return {event.question_id for event in log if isinstance(event, Question)}
+def _count_questions(log: Iterable[Event]) -> int:
+    return sum(isinstance(event, Question) for event in log)
 
 
 def _about(question: Question) -> Sequence[About]:
