@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support import ag_ui_frames as f
-from support.ag_ui_decisions import CALL_A, CALL_B, A, B, asked, outcome, request, value
+from support.ag_ui_decisions import CALL_A, CALL_B, SINGLE, A, B, asked, outcome, request, value
 from support.ag_ui_turn import Played
 from support.continued import REQUESTS
 from turnwire.core.body.ui_message import DENIED
@@ -229,6 +229,30 @@ def test_a_question_that_may_be_about_either_of_two_calls_is_about_both_for_a_no
     answer(ask(played, about), YES)
 
     assert [each for each in in_request(played) if each[1] == DENIED] == [(other, DENIED)]
+
+
+@pytest.mark.parametrize(
+    ("asks", "denied"),
+    [(value(request()), ["c1", "c2"]), ({**SINGLE, "tool_call_id": "c2"}, ["c2"])],
+)
+def test_a_no_to_a_decision_that_names_no_call_is_one_to_each_that_is_the_same(
+    asks: Any, denied: list[str]
+) -> None:
+    same = [*CALL_A, *f.whole_call("c2", "delete", '{"path":"a"}')]
+    played = answer(asking(*same, outcome(asks)), NO)
+    answer(ask(played, WHY), "so")
+    assert [each[0] for each in in_request(played) if each[1] == DENIED] == denied
+    answer(ask(played, APPROVE | {"toolCallId": "c2"}), YES)
+
+    assert [each[0] for each in in_request(played) if each[1] == DENIED] == denied[:-1]
+
+
+def test_each_of_two_decisions_about_calls_that_are_the_same_is_about_one() -> None:
+    same = [*CALL_A, *f.whole_call("c2", "delete", '{"path":"a"}')]
+    played = asking(*same, outcome(value(request())), outcome(value(request()), "i2"))
+    answer(ask(answer(played, NO, YES), WHY), "so")
+
+    assert in_request(played)[-1] == ("c1", DENIED)
 
 
 @pytest.mark.parametrize("about", ["c1", ""])

@@ -10,7 +10,7 @@ from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.dialects.ag_ui import decisions
 from turnwire.dialects.ag_ui.content.calls import Calls, digest
-from turnwire.dialects.ag_ui.decisions import About, Actions
+from turnwire.dialects.ag_ui.decisions import About, Action, Actions
 from turnwire.dialects.ag_ui.interrupts import Interrupt
 
 
@@ -25,17 +25,16 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
     named = {each.call_id for each in interrupts if each.actions is None}
     waiting = _Waiting(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
+    taken = [None if each.actions is None else waiting.take(each.actions) for each in interrupts]
     found: list[Interrupt] = []
-    for each in interrupts:
+    for each, call_ids in zip(interrupts, taken, strict=True):
         actions = each.actions
         if actions is None:
             found.append(_about_one(each, calls))
-            continue
-        call_ids = waiting.take(actions)
-        if call_ids is None:
+        elif call_ids is None:
             found.append(_about_all(each, actions, calls))
         else:
-            found += _about_each(each, actions, call_ids)
+            found += _about_each(each, actions, call_ids, waiting)
     return found
 
 
@@ -65,6 +64,10 @@ class _Waiting:
         same.remove(actions.call_id)
         return [actions.call_id]
 
+    def left_like(self, action: Action) -> Sequence[str]:
+        """The calls that are the same, and were not taken."""
+        return self._ids.get(digest(action.name, action.input), ())
+
 
 def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
     """A question about the call that the interrupt names, if it names one."""
@@ -85,15 +88,17 @@ def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:
 
 
 def _about_each(
-    interrupt: Interrupt, actions: Actions, call_ids: Iterable[str]
+    interrupt: Interrupt, actions: Actions, call_ids: Iterable[str], waiting: _Waiting
 ) -> Iterable[Interrupt]:
     for place, (action, call_id) in enumerate(zip(actions.calls, call_ids, strict=True)):
+        also = waiting.left_like(action) if actions.call_id is None else ()
         yield msgspec.structs.replace(
             interrupt,
             question_id=actions.question_id(interrupt.question_id, place),
             text=action.text,
             call_id=call_id,
-            about=(About((call_id,)),),
+            # One that names no call may be about another that is the same.
+            about=(About((call_id,)), About(also, is_sure=False)),
             fields={name: each for name, each in interrupt.fields.items() if name != "value"},
             asks_yes_or_no=True,
         )
