@@ -66,7 +66,7 @@ class _Waiting:
 
     def left_like(self, action: Action) -> Sequence[str]:
         """The calls that are the same, and were not taken."""
-        return self._ids.get(digest(action.name, action.input), ())
+        return tuple(self._ids.get(digest(action.name, action.input), ()))
 
 
 def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
