@@ -15,7 +15,7 @@ call of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -45,6 +45,9 @@ _decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 _EMPTY_TEXT: Final = "{}"
 _EMPTY: Final = Raw(_EMPTY_TEXT.encode())
 _TOO_LONG: Final = safe_json.TOO_LONG.decode()
+
+_NONE: Final[dict[str, Any]] = {}
+"""What most turns have none of. Nothing is put into it: each empty dictionary takes 80 bytes."""
 
 
 class _Call:
@@ -91,9 +94,9 @@ class Calls:
         """Calls that were settled without an outcome, which a later run may have."""
         self._waited: dict[str, None] = {}
         """Calls that had no outcome when this run began."""
-        self._again: dict[str, _Call] = {}
+        self._again: dict[str, _Call] = _NONE
         """What begins like a call of an earlier run, until its input is whole."""
-        self._reused: dict[str, None] = {}
+        self._reused: dict[str, None] = _NONE
         """Ids that a further call has. The client knows it by another id."""
         self._run = 0
         self._input_chars = 0
@@ -199,6 +202,7 @@ class Calls:
 
     def start(self, call_id: str, name: str) -> list[Event]:
         if self.has_waited_for(call_id) or self._was_done_before(call_id):
+            self._again = self._again or {}
             self._again.setdefault(call_id, _Call(name))
             return []
         return [] if call_id in self._open else self._begin(call_id, name)
@@ -311,6 +315,7 @@ class Calls:
     def _note_reuse(self, call_id: str) -> None:
         """A call begins. What is known of an earlier one with this id does not count any more."""
         if self._done.pop(call_id, None) is not None:
+            self._reused = self._reused or {}
             keep(self._reused, call_id, None, DONE_MAX)
         self._settled.pop(call_id, None)
 

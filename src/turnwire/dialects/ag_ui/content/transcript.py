@@ -5,7 +5,7 @@ A run that ends with an interrupt goes on in another run, whose request has the 
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,6 +20,9 @@ KEPT_MAX: Final = 1_048_576
 LENGTHS_MAX: Final = 256
 """Most messages whose length is kept."""
 
+
+_NONE: Final[dict[Any, Any]] = {}
+"""What most turns have none of. Nothing is put into it: each empty dictionary takes 80 bytes."""
 
 _TEXT_CHARS: Final = 256
 """About what a further message in a step takes beside its id and its text."""
@@ -64,9 +67,9 @@ class Transcript:
         self._steps: list[_Step] = []
         self._step_of: dict[str, _Step | None] = {}
         """The step of each call; of calls with one id, that of the last one, None before it."""
-        self._stand_ins: dict[int, _StandIn] = {}
+        self._stand_ins: dict[int, _StandIn] = _NONE
         """By their places in what was sent."""
-        self._stand_in_of: dict[str, _StandIn] = {}
+        self._stand_in_of: dict[str, _StandIn] = _NONE
         self._lengths: dict[str, int] = {}
         self._chars = 0
 
@@ -86,8 +89,7 @@ class Transcript:
         self._sent = ()
         self._steps.clear()
         self._step_of.clear()
-        self._stand_ins.clear()
-        self._stand_in_of.clear()
+        self._stand_ins = self._stand_in_of = _NONE
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of a message that the agent is sent anyway: its result follows that."""
@@ -102,6 +104,7 @@ class Transcript:
 
         If it is not `sends_error`, the agent is not sent it. A result of the call takes its place.
         """
+        self._stand_ins, self._stand_in_of = self._stand_ins or {}, self._stand_in_of or {}
         self._stand_ins[place] = self._stand_in_of[call_id] = _StandIn(sent_id, sends_error)
 
     def begin(self, call_id: str) -> None:
