@@ -204,6 +204,19 @@ def test_the_next_run_may_repeat_calls_of_the_runs_before() -> None:
     assert calls.result("c1", Raw(b"1")) == []
 
 
+def test_what_an_earlier_run_added_to_an_input_is_not_part_of_it_any_more() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    shown = []
+    for again in ('{"a":1,"b":2}', '{"a":1}'):
+        calls.next_run()
+        assert repeated(calls, again) == []
+        shown.append(calls.described("c1"))
+
+    assert shown == [("x", Raw(b'{"a":1,"b":2}')), ("x", Raw(b'{"a":1}'))]
+    assert not calls.any_has_more
+
+
 def test_so_it_may_though_what_it_says_of_them_is_less_or_more() -> None:
     """A framework may not tell the input again, or add fields of its own."""
     for again in ([], ["{}"], ['{"a":'], ['{"b":2,', '"a":1.0}'], ['{"a":1}']):

@@ -350,7 +350,10 @@ class Calls:
         if call.name != name:
             return False
         known = _known_input(call)
-        if whole is None or digest("", whole) == digest("", known):
+        if whole is None:
+            return True
+        if digest("", whole) == digest("", known):
+            call.repeated = None  # what an earlier run added is not part of it any more
             return True
         if call.is_denied or len(whole) > LONG_BYTES or not _has(whole, known):
             return False
