@@ -8,7 +8,7 @@ ROWS: Final = (
     Row(ANY, "timestamp", "nothing: servers differ in its unit"),
     Row(ANY, "rawEvent", "nothing: a copy for debugging, which is not even decoded"),
     Row(ANY, "metadata", "nothing"),
-    Row(ANY, "subagentRunId", "tells whose text or call goes on; clients get no nesting"),
+    Row(ANY, "subagentRunId", "nothing: it says whose text or call goes on, and clients get no nesting"),
     Row("RUN_STARTED", "input", "nothing: it is our request"),
     Row("RUN_STARTED", "parentRunId", "nothing"),
     Row("RUN_STARTED", "protocolVersion", "`protocol_version` of the log line"),
@@ -26,7 +26,7 @@ ROWS: Final = (
     Row(
         "REASONING_ENCRYPTED_VALUE",
         "encryptedValue",
-        "`REASONING_ENCRYPTED_VALUE`, but for marks of failures",
+        "`REASONING_ENCRYPTED_VALUE`, except marks of failures",
     ),
     Row(
         "MESSAGES_SNAPSHOT",
@@ -46,7 +46,7 @@ ROWS: Final = (
     Row("SUBAGENT_FINISHED", "result", "`result of a subagent`"),
     Row("SUBAGENT_FINISHED", "outcome", "nothing: what the run asks is in the outcome of the run"),
     Row("SUBAGENT_ERROR", "code", "nothing"),
-    Row("RAW", "event", "`RAW`; what a graph tells there of calls is read"),
+    Row("RAW", "event", "`RAW`; what LangGraph says there about calls is read"),
     Row("RAW", "source", "nothing"),
     Row("CUSTOM", "value", "`CUSTOM` with the name, unless the name is known"),
 )

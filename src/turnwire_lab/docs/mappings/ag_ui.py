@@ -94,7 +94,7 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("`REASONING_MESSAGE_CONTENT`", [_START], _THOUGHT),
     ("`REASONING_MESSAGE_END`", [_START, _THOUGHT], _THOUGHT_END),
     (
-        "reasoning that repeats earlier reasoning, to the letter",
+        "reasoning that repeats earlier reasoning, word for word",
         [_START, _THOUGHT, _THOUGHT_END],
         {**_THOUGHT, "messageId": "r2"},
     ),
@@ -103,8 +103,8 @@ _ROWS: Final[Sequence[tuple[str, Sequence[Frame], Frame | None]]] = (
     ("`TOOL_CALL_END`", [_START, _CALL, _ARGS], _CALL_END),
     ("… whose input is no JSON, or was not sent", [_START, _CALL], _CALL_END),
     ("`TOOL_CALL_RESULT`, until the next event", _CALLED, _RESULT),
-    ("… and then", [*_CALLED, _RESULT], _TEXT),
-    ("… with the mark of a failure behind it", [*_CALLED, _RESULT], _MARK),
+    ("… and then text", [*_CALLED, _RESULT], _TEXT),
+    ("… with the mark of a failure after it", [*_CALLED, _RESULT], _MARK),
     ("… of a call that never began", [_START, _RESULT], _TEXT),
     ("`MESSAGES_SNAPSHOT` with the result of an open call", _CALLED, _SNAPSHOT),
     ("… without", [_START, _TEXT], {**_SNAPSHOT, "messages": []}),
@@ -141,7 +141,7 @@ def rows() -> Iterator[tuple[str, str]]:
         ("`RUN_FINISHED` with a `result`", _end(result={})),
     ):
         yield label, _worth([_START], frame)
-        yield "… with `TURNWIRE_STATE`", _worth([_START], frame, state=StateMode.PARTS)
+        yield "… with `TURNWIRE_STATE=parts`", _worth([_START], frame, state=StateMode.PARTS)
 
 
 def _worth(
