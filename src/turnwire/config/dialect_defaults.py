@@ -40,8 +40,16 @@ QUESTION_KEEP: Final = (
     "if that is sooner."
 )
 SESSION_KEEP: Final = (
-    "How long it is kept which of the agent's sessions belongs to a chat, after its last use, for "
-    "a wire whose agent names its sessions itself. Afterwards the chat begins anew."
+    "For a wire whose agent names its sessions itself: how long after its last use the gateway "
+    "remembers which of them belongs to a chat. Afterwards the chat begins anew."
+)
+STATE: Final = (
+    "What a client gets of an agent's state and of the results of its runs: both may hold "
+    "conversations and secrets. `off`: nothing. `transient`: data that enters no message. `parts`: "
+    "parts of the message."
+)
+EVENT_LINES: Final = (
+    "Send an `event:` line with each chunk. The AI SDK does not need it; people and tools read it."
 )
 AGENT_THREAD: Final = (
     "How a request of `openai-responses` names the thread that the agent keeps. `conversation`: by "

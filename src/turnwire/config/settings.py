@@ -28,10 +28,6 @@ SECRETS: Final = (
 """Fields that can also be set by `…_FILE`: the path of a file that holds the value."""
 
 PLACEHOLDER: Final = "{session_id}"
-_STATE: Final = (
-    "What of an agent's state, and of the results of its runs, a client gets: both may hold"
-    " conversations and secrets."
-)
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,8 +54,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="What the gateway sends to the agent in `Authorization`. `forward`: the "
             "user's token. `service`: `TURNWIRE_AGENT_TOKEN`. `none`: nothing. Under `service` "
-            "and `none` the header `x-turnwire-user` has the user's id. Unset: `forward`, but "
-            f"required by {dialect_defaults.needing('agent_auth')}."
+            "and `none` the header `x-turnwire-user` has the user's id. Unset: `forward`. It "
+            f"must be set for {dialect_defaults.needing('agent_auth')}."
         ),
     ] = None
     agent_token: Annotated[str, Meta(description="Token for `TURNWIRE_AGENT_AUTH=service`.")] = ""
@@ -67,18 +63,18 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             description="Headers that the gateway adds to each request to the agent, as a JSON "
-            'object: `{"x-api-key": "..."}`. None that the gateway sets itself.'
+            'object: `{"x-api-key": "..."}`. One that the gateway sets itself is refused.'
         ),
     ] = ""
     agent_cwd: Annotated[str, Meta(description=dialect_defaults.AGENT_CWD)] = ""
     agent_model: Annotated[
-        str, Meta(description="The name of the model that requests to the agent have.")
+        str, Meta(description="The model's name in requests to the agent, for a wire that has one.")
     ] = ""
     agent_request: Annotated[
         str,
         Meta(
-            description='Fields to add to each request, in JSON: `{"temperature": 0.2}`. None that '
-            "the gateway sets itself."
+            description='Fields to add to each request, in JSON: `{"temperature": 0.2}`. One that '
+            "the gateway sets itself is refused."
         ),
     ] = ""
     agent_thread: Annotated[Thread | None, Meta(description=dialect_defaults.AGENT_THREAD)] = None
@@ -323,9 +319,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             description="Where turns are kept for clients that come back, if the agent cannot "
-            "repeat them. `off`: nowhere. `memory`: in this process, the only one. A `redis:` URL: "
-            "in a Redis for all (`pip install 'turnwire[redis]'`). Empty: the dialect's default "
-            f"({', '.join(f'{name}: {dialect_defaults.turn_log(name)}' for name in DIALECTS)})."
+            "repeat them. `off`: nowhere. `memory`: in this process, if it is the only one. A "
+            "`redis:` URL: in a Redis that all processes share (`pip install 'turnwire[redis]'`). "
+            f"Empty: the dialect's default ({', '.join(f'{name}: {dialect_defaults.turn_log(name)}' for name in DIALECTS)})."
         ),
     ] = ""
     turn_log_bytes: Annotated[
@@ -335,8 +331,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turn_log_total_bytes: Annotated[
         Bytes,
         Meta(
-            description="Most bytes of all turns that this process keeps in its turn log. The user "
-            "with most makes room; turns that are over go first."
+            description="Most bytes of all turns that this process keeps in its turn log. Beyond "
+            "that, turns of the user with the most bytes are dropped, those that are over first."
         ),
     ] = 134_217_728
     turn_log_keep_s: Annotated[
@@ -361,7 +357,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "otherwise `together`."
         ),
     ] = None
-    state: Annotated[Literal["off", "transient", "parts"], Meta(description=_STATE)] = "off"
+    state: Annotated[
+        Literal["off", "transient", "parts"], Meta(description=dialect_defaults.STATE)
+    ] = "off"
     history: Annotated[
         Keeper | None,
         Meta(
@@ -381,8 +379,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     client_system: Annotated[
         bool,
         Meta(
-            description="Send the system messages of a client that keeps the conversation. A "
-            "client can write any into its request."
+            description="Send the system messages of a client that keeps the conversation. Any "
+            "user can write such a message."
         ),
     ] = False
     threads: Annotated[
@@ -429,7 +427,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "gateway believes, separated by commas. Only the log uses that header. Empty: none."
         ),
     ] = ""
-    event_lines: Annotated[bool, Meta(description="Send `event:` lines.")] = True
+    event_lines: Annotated[bool, Meta(description=dialect_defaults.EVENT_LINES)] = True
     usage: Annotated[
         bool, Meta(description="Send the agent's token counts as metadata of `finish`.")
     ] = False
@@ -454,7 +452,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "off"
     drift: Annotated[
         bool,
-        Meta(description="Search some frames for types and fields that this build does not know."),
+        Meta(description="Search some frames for types and fields that the dialect does not know."),
     ] = True
     drift_samples: Annotated[
         str,
@@ -485,7 +483,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         bool,
         Meta(
             description="Keep the texts in recordings: prompts, answers, arguments, results, ids "
-            "of people. Otherwise each letter and digit becomes `x`."
+            "of users. Otherwise each letter and digit becomes `x`."
         ),
     ] = False
 

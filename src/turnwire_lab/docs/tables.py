@@ -380,8 +380,10 @@ def _description(field: msgspec.structs.FieldInfo) -> str:
     if field.name in SECRETS:
         text += f" Also `{variable(field.name)}_FILE`."
     choices = _choices(field.type)
-    lead = "One of" if field.name != "dialect" else "The gateway has"  # and takes others
-    return f"{text} {lead} {choices}." if choices else text
+    if field.name == "dialect":  # it takes others, too
+        return f"{text} The gateway has {', '.join(choices)}."
+    explained = all(choice in text for choice in choices)
+    return text if explained else f"{text} One of {', '.join(choices)}."
 
 
 def _meta(hint: Any) -> str:
@@ -390,14 +392,14 @@ def _meta(hint: Any) -> str:
     return next((m.description for m in hint.__metadata__ if m.description), "")
 
 
-def _choices(hint: Any) -> str:
+def _choices(hint: Any) -> list[str]:
     extras = [m.extra or {} for m in getattr(hint, "__metadata__", ())]
     if tables := [extra["table"] for extra in extras if "table" in extra]:
-        return ", ".join(f"`{choice}`" for choice in tables[0])
+        return [f"`{choice}`" for choice in tables[0]]
     inner = typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
     if typing.get_origin(inner) is not typing.Literal:
-        return ""
-    return ", ".join(f"`{choice}`" for choice in typing.get_args(inner))
+        return []
+    return [f"`{choice}`" for choice in typing.get_args(inner)]
 
 
 def conform() -> str:
