@@ -321,7 +321,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="Where turns are kept for clients that come back, if the agent cannot "
             "repeat them. `off`: nowhere. `memory`: in this process, if it is the only one. A "
             "`redis:` URL: in a Redis that all processes share (`pip install 'turnwire[redis]'`). "
-            f"Empty: the dialect's default ({', '.join(f'{name}: {dialect_defaults.turn_log(name)}' for name in DIALECTS)})."
+            "Empty: the dialect's default "
+            f"({', '.join(f'{name}: {dialect_defaults.turn_log(name)}' for name in DIALECTS)})."
         ),
     ] = ""
     turn_log_bytes: Annotated[
