@@ -259,6 +259,32 @@ def test_where_its_user_denies_it_then_the_agent_is_told_so() -> None:
         assert goes_on.results == (denied if number == 1 else [])
 
 
+@LOGS
+@pytest.mark.parametrize(
+    ("call_id", "tool", "more"),
+    [
+        ("c1", "delete", '{"path":"a","force":true}'),
+        ("c2", "weather", '{"city":"Rome","unit":"C"}'),
+    ],
+)
+def test_of_a_call_that_a_run_began_again_with_more_input_the_agent_is_sent_what_was_approved(
+    call_id: str, tool: str, more: str, *, is_logged: bool
+) -> None:
+    """The client's message, which the agent is sent too, has less."""
+    goes_on = answered(BESIDE, WAITING, is_logged=is_logged)
+    before = goes_on.results
+    asks = {"id": "i2", "reason": "tool_call", "toolCallId": call_id}
+    again = f.whole_call(call_id, tool, more)
+    goes_on.tell(f.started(goes_on.run), *again, f.interrupted(asks, run=goes_on.run))
+    goes_on.do(goes_on.turn.handle(AgentLeft(), 0))
+    goes_on.do(goes_on.turn.handle(Replied(QuestionReply("i2", Raw(b"true")), "u1"), 0))
+
+    *_, last = goes_on.sent[-1]["messages"]
+    (sent,) = last["toolCalls"]
+    assert (sent["id"], sent["function"]["arguments"]) == (call_id, more)
+    assert {*goes_on.results} == {*before, (call_id, "No result")}
+
+
 def test_without_a_log_the_agent_is_told_that_the_call_has_none() -> None:
     """That it has none yet is the client's word: of any call, also of one that needs approval."""
     goes_on = answered(BESIDE, WAITING, is_logged=False)

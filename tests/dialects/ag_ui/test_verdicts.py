@@ -4,57 +4,29 @@ The run that gets a denial may tell no outcome of the call, and ask again. Its n
 whole conversation, and an agent might run a call in it that has no result.
 """
 
-import json
 from typing import Any
 
 import pytest
 
 from support import ag_ui_frames as f
+from support.ag_ui_asking import (
+    APPROVE,
+    FORCED,
+    MORE_A,
+    NO,
+    WHY,
+    YES,
+    answer,
+    ask,
+    asking,
+    in_request,
+)
 from support.ag_ui_decisions import CALL_A, CALL_B, SINGLE, A, B, asked, outcome, request, value
-from support.ag_ui_turn import Played
-from support.continued import REQUESTS
 from turnwire.core.body.ui_message import DENIED
-from turnwire.core.bounds import LONG_BYTES
-from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects.ag_ui.content.transcript import KEPT_MAX
 from turnwire.dialects.ag_ui.turn import TOO_LONG
 
-APPROVE = {"id": "i1", "reason": "tool_call", "toolCallId": "c1"}
-WHY = {"id": "why", "reason": "input_required", "message": "Why?"}
 AGAIN_B = f.whole_call("c1", "delete", '{"path":"b"}')
-YES, NO = True, False
-
-
-def in_request(played: Played) -> list[tuple[str, str]]:
-    """The calls and the results that the agent was sent last, in their order."""
-    found: list[tuple[str, str]] = []
-    for message in played.requests[-1]["messages"]:
-        found += [
-            (call["id"], call["function"]["arguments"]) for call in message.get("toolCalls", ())
-        ]
-        if message["role"] == "tool":
-            found.append((message["toolCallId"], message["content"]))
-    return found
-
-
-def answer(played: Played, *answers: Any) -> Played:
-    """Answer the open questions in their order. The next run begins."""
-    open_ids = [each for each, state in played.client.questions.items() if state == "open"]
-    for question_id, each in zip(open_ids, answers, strict=True):
-        played.reply(question_id, each)
-    return played.open_again()
-
-
-def ask(played: Played, *told: Any) -> Played:
-    """The run that began tells these events, and ends with the interrupts."""
-    run = played.requests[-1]["runId"]
-    frames = [each for each in told if isinstance(each, bytes)]
-    interrupts = [each for each in told if not isinstance(each, bytes)]
-    return played.tell(f.started(run), *frames, f.interrupted(*interrupts, run=run)).leave()
-
-
-def asking(*told: Any) -> Played:
-    return ask(Played(), *told)
 
 
 @pytest.mark.attack(
@@ -317,68 +289,3 @@ def test_a_turn_in_which_a_denial_has_no_room_is_too_long() -> None:
 
     assert (len(played.requests), played.client.error) == (2, TOO_LONG)
     played.client.close()
-
-
-MORE_A = f.whole_call("c1", "delete", '{"path":"a","force":true}')
-FORCED = {"path": "a", "force": True}
-
-
-@pytest.mark.attack(
-    "an approval of a call that a later run began again with more input", "all of it is shown"
-)
-@pytest.mark.parametrize("beside", [[], CALL_B])
-def test_an_approval_of_a_call_that_has_more_input_now_shows_it(beside: list[bytes]) -> None:
-    played = answer(asking(*CALL_A, *beside, WHY), "so")
-    ask(played, *MORE_A, APPROVE)
-    question = asked(played)[-1]
-
-    assert "callId" not in question
-    assert (question["toolName"], question["args"]) == ("delete", FORCED)
-    answer(played, NO)
-    answer(ask(played, WHY), "so")
-    assert in_request(played)[-1] == ("c1", DENIED)
-
-
-def test_nor_is_there_an_approval_at_another_card_then() -> None:
-    """The turn log, which a later request would go on with, has what the cards show."""
-    options = StreamOptions(approvals=REQUESTS)
-    played = Played(native=True, options_of_stream=options)
-    answer(ask(played, *CALL_A, *CALL_B, WHY), "so")
-    ask(played, *MORE_A, APPROVE | {"toolCallId": "c2"})
-    assert (played.client.approvals, asked(played)[-1]["callId"]) == ({}, "c2")
-    answer(played, YES)
-    ask(played, f.result("gone", "c2", "t2"), APPROVE)
-
-    assert (played.client.approvals, asked(played)[-1]["args"]) == ({}, FORCED)
-
-
-def test_more_input_than_can_be_shown_is_that_of_another_call() -> None:
-    played = answer(asking(*CALL_A, WHY), "so")
-    long = json.dumps({**A, "text": "x" * LONG_BYTES})
-    ask(played, *f.whole_call("c1", "delete", long), f.result("gone"), WHY)
-
-    assert list(played.calls()) == ["c1", "c1#2"]
-
-
-def test_a_decision_about_it_shows_it_too() -> None:
-    played = answer(asking(*CALL_A, WHY), "so")
-    ask(played, *MORE_A, outcome(value(request(description=""))))
-    question = asked(played)[-1]
-
-    assert ("callId" in question, question["text"]) == (False, 'delete {"path": "a"}')
-
-
-def test_a_call_that_was_begun_without_input_is_not_one_that_has_some() -> None:
-    played = answer(asking(*f.whole_call("c1", "delete", "{}"), WHY), "so")
-    ask(played, *CALL_A, APPROVE)
-
-    assert (asked(played)[-1]["toolName"], asked(played)[-1]["args"]) == ("delete", A)
-    assert played.calls()["c1#2"] == (A, None)
-
-
-def test_its_input_is_not_shown_where_nobody_is_asked_about_it() -> None:
-    played = answer(asking(*CALL_A, WHY), "so")
-    ask(played, *MORE_A, WHY)
-
-    assert b"force" not in played.written
-    assert json.dumps(asked(played)).count("path") == 0

@@ -1,7 +1,7 @@
 """Which questions the interrupts of a run become: one for each call that wants a decision."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Raw
@@ -9,7 +9,8 @@ from msgspec import Raw
 from turnwire.core import safe_json
 from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.dialects.ag_ui import decisions
-from turnwire.dialects.ag_ui.content.calls import Calls, digest
+from turnwire.dialects.ag_ui.content.calls import Calls
+from turnwire.dialects.ag_ui.content.inputs import digest
 from turnwire.dialects.ag_ui.decisions import About, Action, Actions
 from turnwire.dialects.ag_ui.interrupts import Interrupt
 
@@ -36,6 +37,14 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
         else:
             found += _about_each(each, actions, call_ids, waiting)
     return found
+
+
+def sure_ids(questions: Iterable[Interrupt]) -> Iterator[str]:
+    """The calls that questions are about for certain, each as it is described."""
+    for each in questions:
+        for about in each.about:
+            if about.is_sure:
+                yield from about.call_ids
 
 
 class _Waiting:

@@ -21,6 +21,11 @@ _NUMBERS: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}")
 
 _HEADERS: Final = {"content-type": "application/json"}
 _NOTHING: Final = Raw(b"{}")
+_RUN: Final = (
+    b'{"threadId":%%b,"runId":%%b,"protocolVersion":"%b","state":{},"messages":[%%b],'
+    b'"tools":[],"context":[],"forwardedProps":%%b%%b}'
+) % VERSION.encode()
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def named_version(version: Raw) -> str | None:
@@ -56,16 +61,11 @@ def run(
 
     All fields are sent that some version of the wire requires.
     """
-    fields = [
-        b'"threadId":' + msgspec.json.encode(thread_id),
-        b'"runId":' + msgspec.json.encode(run_id),
-        b'"protocolVersion":' + msgspec.json.encode(VERSION),
-        b'"state":{}',
-        b'"messages":[' + b",".join(sent) + b"]",
-        b'"tools":[]',
-        b'"context":[]',
-        b'"forwardedProps":' + bytes(forwarded_props),
-    ]
-    if resume is not None:
-        fields.append(b'"resume":' + bytes(resume))
-    return ConnectRequest(method="POST", headers=_HEADERS, body=b"{" + b",".join(fields) + b"}")
+    body = _RUN % (
+        _encode(thread_id),
+        _encode(run_id),
+        b",".join(sent),
+        bytes(forwarded_props),
+        b"" if resume is None else b',"resume":' + bytes(resume),
+    )
+    return ConnectRequest(method="POST", headers=_HEADERS, body=body)

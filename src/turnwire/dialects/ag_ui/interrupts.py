@@ -8,7 +8,7 @@ asked, and the run ends with an error (`Verdict.UNREADABLE`).
 """
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -40,6 +40,7 @@ _OWN: Final = "own:"
 _READ: Final = (COMMAND, decisions.PREFIX, _OWN)
 _NO_ROOM: Final = "the id of its question would be too long"
 _APPROVED: Final = "approved"
+_NOTHING: Final = Raw(b"{}")
 _YES_OR_NO_REASONS: Final = frozenset({"tool_call", "confirmation"})
 
 
@@ -271,15 +272,17 @@ def without_reason(answer: Raw) -> Raw | None:
     return None if verdict is None else Raw(msgspec.json.encode(verdict.approved))
 
 
-def resume_fields(answers: Iterable[Answered]) -> tuple[Raw | None, Raw]:
+def resume_fields(answers: Collection[Answered]) -> tuple[Raw | None, Raw]:
     """The fields `resume` and `forwardedProps` of the run that these answers begin."""
+    if not answers:  # as of each first run
+        return None, _NOTHING
     payloads: dict[str, Raw] = {}
     decided = Decisions()
     for each in answers:
         if each.is_approval and decided.take(each.question_id, each.answer):
             continue
         payloads[each.question_id] = _payload(each.answer, is_approval=each.is_approval)
-    entries, forwarded = [], Raw(b"{}")
+    entries, forwarded = [], _NOTHING
     for interrupt_id, payload in (payloads | decided.payloads()).items():
         if interrupt_id.startswith(COMMAND):
             forwarded = Raw(b'{"command":{"resume":%b}}' % bytes(payload))

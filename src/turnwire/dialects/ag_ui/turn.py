@@ -361,6 +361,7 @@ class TurnProtocol(StopsAtOnce):
             asked = [interrupts.asked_again(each, NOT_TAKEN) for each in asked]
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
+        new = [*new, *progress.show_more(asking.sure_ids(asked))]
         about = {each.call_id or "" for each in asked}
         described = [calls.described(each.call_id or "") for each in asked]
         # Approvals are answered in another way than questions: so all are questions, if one is, or

@@ -5,7 +5,8 @@ again: then `Transcript` has to know of the denial. Where it is not sure which c
 about, a no is one to each that it may be about, and a yes lifts no denial.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -32,7 +33,12 @@ class Verdicts(Struct, frozen=True):
         progress.transcript.deny(self.denied)
 
 
-def verdicts_of(answers: Iterable[Answered]) -> Verdicts:
+_NONE: Final = Verdicts((), ())
+
+
+def verdicts_of(answers: Collection[Answered]) -> Verdicts:
+    if not answers:  # as of each first run
+        return _NONE
     denied: dict[str, None] = {}
     sure: dict[bool, set[str]] = {False: set(), True: set()}
     for each in answers:

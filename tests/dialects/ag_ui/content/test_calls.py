@@ -217,6 +217,20 @@ def test_what_an_earlier_run_added_to_an_input_is_not_part_of_it_any_more() -> N
     assert not calls.any_has_more
 
 
+def test_what_a_later_run_added_is_that_of_a_call_of_its_own_when_it_is_shown() -> None:
+    calls = begun('{"a":1}')
+    calls.end("c1")
+    calls.next_run()
+    assert calls.show_more(["c1", "c9"]) == []
+    repeated(calls, '{"a":1,"b":2}')
+
+    lacks, pending, running = events_of(calls.show_more(["c1", "c9"]))
+    assert (lacks[1]["args"], lacks[1]["error"]) == ('{"a":1}', "No result")
+    assert (pending[1]["phase"], running[1]["args"]) == ("pending", '{"a":1,"b":2}')
+    assert calls.show_more(["c1"]) == []
+    assert (calls.is_apart("c1"), calls.any_has_more) == (True, False)
+
+
 def test_so_it_may_though_what_it_says_of_them_is_less_or_more() -> None:
     """A framework may not tell the input again, or add fields of its own."""
     for again in ([], ["{}"], ['{"a":'], ['{"b":2,', '"a":1.0}'], ['{"a":1}']):

@@ -15,16 +15,16 @@ call of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
-from turnwire.core.approvals import subject
-from turnwire.core.bounds import FEW, LONG_BYTES, keep
-from turnwire.core.events import Approval, Event, Phase, ToolInputDelta, ToolUpdate
-from turnwire.core.wire import json_text, lenient
+from turnwire.core.bounds import LONG_BYTES, keep
+from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
+from turnwire.core.wire import json_text
+from turnwire.dialects.ag_ui.content.inputs import digest, has_all, joined
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
@@ -39,8 +39,6 @@ NO_RESULT: Final = "No result"
 
 UNNAMED: Final = "tool"
 """The name of a call whose beginning was not told."""
-
-_decode_fields = msgspec.json.Decoder(Annotated[dict[str, Raw], FEW]).decode
 
 _EMPTY_TEXT: Final = "{}"
 _EMPTY: Final = Raw(_EMPTY_TEXT.encode())
@@ -64,7 +62,8 @@ class _Call:
         self.is_denied = False
         """Whether its user said no, and was not asked again."""
         self.repeated: Raw | None = None
-        """The input with which a later run began it again, if that has more. No card shows it."""
+        """The input with which a later run began it again, if that has more. No card shows it, and
+        the agent is not sent it: once its user is asked about it, it is that of another call."""
 
 
 class _Done(Struct):
@@ -76,11 +75,6 @@ class _Done(Struct):
     is_error: bool
     digest: bytes | None
     """That of its tool and its input; None if they were not told, or are too long."""
-
-
-def digest(name: str, whole: Raw) -> bytes:
-    """Equal for calls of one tool whose inputs are the same JSON."""
-    return subject("", Approval("", name, whole))
 
 
 class Calls:
@@ -181,6 +175,19 @@ class Calls:
         call = self._without_outcome(call_id)
         return call is not None and call.repeated is not None
 
+    def show_more(self, call_ids: Iterable[str]) -> list[Event]:
+        """The user is asked about these calls. What has more input than its card shows is begun.
+
+        So it is a call of its own, with a card that has all that may run.
+        """
+        events: list[Event] = []
+        for call_id in call_ids:
+            call = self._without_outcome(call_id)
+            if call is not None and call.repeated is not None:
+                events += self._begin_instead(call_id, call.name)
+                events += self._tell_input(call_id, self._open[call_id], call.repeated)
+        return events
+
     def _without_outcome(self, call_id: str) -> _Call | None:
         return self._open.get(call_id) or self._settled.get(call_id)
 
@@ -243,7 +250,7 @@ class Calls:
             return []
         name = UNNAMED if settled is None else settled.name
         call = call or _Call(name)
-        whole = call.input or _whole(call.pieces)
+        whole = call.input or joined(call.pieces)
         self._input_chars -= call.chars
         has_input = whole is not None or (done is not None and done.has_input)
         known = None if whole is None or len(whole) > LONG_BYTES else digest(call.name, whole)
@@ -296,7 +303,7 @@ class Calls:
             yield from self.end(call_id)
         for call_id, call in self._open.items():
             if call.input is None:
-                yield from self._tell_input(call_id, call, _whole(call.pieces) or _EMPTY)
+                yield from self._tell_input(call_id, call, joined(call.pieces) or _EMPTY)
 
     def _tell_input(self, call_id: str, call: _Call, whole: Raw) -> list[Event]:
         call.input = whole
@@ -334,11 +341,15 @@ class Calls:
         whole = None if text == _EMPTY_TEXT else json_text.valid(text)
         if self._is_known(call_id, again.name, whole):
             return []
+        begun = self._begin_instead(call_id, again.name)
+        self.args(call_id, text)
+        return [*begun, *self.end(call_id)]
+
+    def _begin_instead(self, call_id: str, name: str) -> list[Event]:
+        """Begin a call of its own under the id of one that has its card, and gets no outcome."""
         is_open = call_id in self._open
         settled = self.result(call_id, None, error=NO_RESULT) if is_open else []
-        begun = self._begin(call_id, again.name)
-        self.args(call_id, text)
-        return [*settled, *begun, *self.end(call_id)]
+        return [*settled, *self._begin(call_id, name)]
 
     def _is_known(self, call_id: str, name: str, whole: Raw | None) -> bool:
         """Whether a tool and an input are those of the call that has this id; None: not told."""
@@ -355,7 +366,7 @@ class Calls:
         if digest("", whole) == digest("", known):
             call.repeated = None  # what an earlier run added is not part of it any more
             return True
-        if call.is_denied or len(whole) > LONG_BYTES or not _has(whole, known):
+        if call.is_denied or len(whole) > LONG_BYTES or not has_all(whole, known):
             return False
         call.repeated = whole
         return True
@@ -366,27 +377,8 @@ class Calls:
         return done is not None and done.run < self._run
 
 
-def _has(whole: Raw, known: Raw) -> bool:
-    """Whether an input has all fields of a known one, with the same values. There must be some.
-
-    A framework may give a tool more than its model did.
-    """
-    fields, expected = (lenient.field(_decode_fields, each) for each in (whole, known))
-    if not fields or not expected:
-        return False
-    return all(
-        name in fields and digest("", fields[name]) == digest("", value)
-        for name, value in expected.items()
-    )
-
-
 def _known_input(call: _Call) -> Raw:
-    return call.input or _whole(call.pieces) or _EMPTY
-
-
-def _whole(pieces: list[str]) -> Raw | None:
-    """The input that was told in pieces: as JSON; as a text if it is none. None without pieces."""
-    return json_text.parsed("".join(pieces)) if pieces else None
+    return call.input or joined(call.pieces) or _EMPTY
 
 
 def _update(call_id: str, name: str, phase: Phase, args: Raw | None = None) -> ToolUpdate:

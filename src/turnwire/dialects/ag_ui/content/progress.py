@@ -4,6 +4,7 @@
 how it ends (`turn`).
 """
 
+from collections.abc import Iterable
 from typing import Final, TypeAlias, assert_never
 
 from msgspec import Raw
@@ -20,7 +21,7 @@ from turnwire.dialects.ag_ui import frames, interrupts
 from turnwire.dialects.ag_ui.content import results, snapshots
 from turnwire.dialects.ag_ui.content.calls import NO_RESULT, Calls
 from turnwire.dialects.ag_ui.content.confirmations import Confirmations
-from turnwire.dialects.ag_ui.content.results import Held, HeldResults, Outcome
+from turnwire.dialects.ag_ui.content.results import Held, HeldResults
 from turnwire.dialects.ag_ui.content.shorthand import Lanes
 from turnwire.dialects.ag_ui.content.state import State
 from turnwire.dialects.ag_ui.content.text import ReasoningMessages, TextMessages
@@ -31,8 +32,6 @@ from turnwire.dialects.ag_ui.interrupts import ON_INTERRUPT, Interrupt
 
 SUBAGENTS_MAX: Final = 64
 """Most subagents whose names are kept."""
-
-TOOL_FAILED: Final = "Tool execution failed"
 
 _USAGE: Final = "usage"
 _NO_ID: Final = ""
@@ -125,7 +124,7 @@ class Progress:
         for held, is_failure in self._held.release():
             self._reasoning.new_round()
             has_failed = is_failure or held.outcome.text == DENIED
-            new += _outcome_events(self.calls, held.call_id, held.outcome, is_failure=has_failed)
+            new += results.events_of(self.calls, held.call_id, held.outcome, is_failure=has_failed)
             self.transcript.result(held.call_id, held.message_id, held.content)
         return self._tell(new)
 
@@ -142,6 +141,10 @@ class Progress:
             else:
                 new += self._tell(self._take(frame, 0))
         return new
+
+    def show_more(self, call_ids: Iterable[str]) -> list[Event]:
+        """The user is asked about these calls: the client sees all that each has."""
+        return self._tell(self.calls.show_more(call_ids))
 
     def _tell(self, new: list[Event]) -> list[Event]:
         """Note what goes to the client."""
@@ -285,7 +288,7 @@ class Progress:
         outcome = results.outcome_of(found.content, self._frame_stats)
         is_failure = found.error is not None or outcome.text == DENIED  # the agent repeats it
         self.transcript.result(call_id, found.message_id, found.content)
-        return _outcome_events(
+        return results.events_of(
             self.calls, call_id, outcome, is_failure=is_failure, error=found.error
         )
 
@@ -384,16 +387,3 @@ class Progress:
 def _is_given(value: Raw) -> bool:
     """Whether a field has a value other than null."""
     return bool(value) and bytes(value) != b"null"
-
-
-def _outcome_events(
-    calls: Calls,
-    call_id: str,
-    outcome: Outcome,
-    *,
-    is_failure: bool,
-    error: str | None = None,
-) -> list[Event]:
-    if is_failure:
-        return calls.result(call_id, None, error=error or outcome.text or TOOL_FAILED)
-    return [*outcome.files, *calls.result(call_id, outcome.output)]

@@ -16,6 +16,7 @@ from turnwire.core.bounds import KEPT_BYTES_MAX, MANY, HandedOn, Word, keep
 from turnwire.core.events import Event, FilePart
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
+from turnwire.dialects.ag_ui.content.calls import Calls
 from turnwire.dialects.ag_ui.frames import EncryptedValue
 
 HELD_S: Final = 0.1
@@ -26,6 +27,9 @@ HELD_MAX: Final = 64
 
 FAILED_MAX: Final = 256
 """Most calls that are known as failed before their result comes."""
+
+
+TOOL_FAILED: Final = "Tool execution failed"
 
 
 class Outcome(Struct, frozen=True):
@@ -139,6 +143,20 @@ def outcome_of(content: Raw, frame_stats: FrameStats) -> Outcome:
             frame_stats.count_left_out("part of a result", 1)
     text = "".join(texts)
     return Outcome(json_text.structured(Raw(msgspec.json.encode(text))), tuple(files), text or None)
+
+
+def events_of(
+    calls: Calls,
+    call_id: str,
+    outcome: Outcome,
+    *,
+    is_failure: bool,
+    error: str | None = None,
+) -> list[Event]:
+    """What the client is told of the outcome of a call."""
+    if is_failure:
+        return calls.result(call_id, None, error=error or outcome.text or TOOL_FAILED)
+    return [*outcome.files, *calls.result(call_id, outcome.output)]
 
 
 def marked_failure(frame: EncryptedValue, message_id: str) -> bool:

@@ -192,7 +192,11 @@ def _in_messages(messages: Iterable[_StateMessage]) -> InGraph:
         if safe_json.string(message.type) == _USER:
             failed.clear()
             succeeded.clear()
-        inputs |= {call.id: call.args for call in _calls_of(message.tool_calls) if call.args}
+        for call in _calls_of(message.tool_calls):
+            failed.pop(call.id, None)  # that was an earlier call with its id
+            succeeded.pop(call.id, None)
+            if call.args:
+                inputs[call.id] = call.args
         call_id = safe_json.short_string(message.tool_call_id) or ""
         if safe_json.string(message.status) == _FAILED:
             succeeded.pop(call_id, None)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.body.conversation import AssistantMessage, Call, Result, Text
-from turnwire.core.body.ui_message import DENIED
+from turnwire.core.body.ui_message import DENIED, NO_RESULT
 from turnwire.dialects.ag_ui import commands
 
 KEPT_MAX: Final = 1_048_576
@@ -30,6 +30,10 @@ _TEXT_CHARS: Final = 256
 
 _DENIED: Final = Raw(msgspec.json.encode(DENIED))
 """The result of a call that was denied, until there is another. It is this very object."""
+
+_LACKING: Final = Raw(msgspec.json.encode(NO_RESULT))
+"""The result of a call whose id another call has now. The agent would find two calls otherwise, and
+might run both when its user approves one."""
 
 
 class _Step(Struct):
@@ -108,9 +112,12 @@ class Transcript:
         self._stand_ins[place] = self._stand_in_of[call_id] = _StandIn(sent_id, sends_error)
 
     def begin(self, call_id: str) -> None:
-        """A call begins, which may have the id of an earlier one."""
-        self._stand_in_of.pop(call_id, None)
+        """A call begins, which may have the id of an earlier one. That gets no result any more."""
+        stand_in = self._stand_in_of.pop(call_id, None)
+        if stand_in is not None:
+            stand_in.sends_error = True
         if call_id in self._step_of:
+            self._give(call_id, _LACKING)
             self._step_of[call_id] = None
 
     def text(self, message_id: str, delta: str) -> None:
@@ -148,8 +155,7 @@ class Transcript:
     def deny(self, call_ids: Iterable[str]) -> None:
         """The agent was sent the denial of these calls. From now on, none is without a result."""
         for call_id in call_ids:
-            if self._result_of(call_id) is None:
-                self.result(call_id, f"{call_id}:result", _DENIED)
+            self._give(call_id, _DENIED)
 
     def ask_again(self, call_ids: Iterable[str]) -> None:
         """These calls were asked about again, and the next run begins with what was answered."""
@@ -159,6 +165,11 @@ class Transcript:
                 stand_in.result = None
             elif step is not None and _is_denial(step.results.get(call_id)):
                 del step.results[call_id]
+
+    def _give(self, call_id: str, content: Raw) -> None:
+        """Note this as the result of a call that has none."""
+        if self._result_of(call_id) is None:
+            self.result(call_id, f"{call_id}:result", content)
 
     def _result_of(self, call_id: str) -> tuple[str, Raw] | None:
         step, stand_in = self._step_of.get(call_id), self._stand_in_of.get(call_id)
