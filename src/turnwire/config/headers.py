@@ -47,9 +47,14 @@ def identity_headers(settings: Settings, token: str, user_id: str) -> dict[str, 
             headers = {"authorization": f"Bearer {settings.agent_token}"}
         case "none":
             headers = {}
-    # Percent-encoded: a header cannot carry every user id as it is.
-    headers["x-turnwire-user"] = quote(user_id, safe="@.:|/+-_~")
+    headers["x-turnwire-user"] = _percent_encoded(user_id)
     return headers
+
+
+@functools.lru_cache(maxsize=1024)
+def _percent_encoded(user_id: str) -> str:
+    """A header cannot carry every user id as it is."""
+    return quote(user_id, safe="@.:|/+-_~")
 
 
 @functools.lru_cache(maxsize=8)

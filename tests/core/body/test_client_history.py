@@ -140,6 +140,10 @@ def test_where_the_agent_keeps_it_only_the_prompt_is_sent() -> None:
     assert conversation(user(None), *said, is_whole=False).left_out == {}  # type: ignore[arg-type]
 
 
+def test_of_the_texts_of_a_prompt_empty_ones_are_not_sent() -> None:
+    assert lines(user("", text("a"), text(""), text("b"))) == ["user: a+b"]
+
+
 def test_a_body_of_one_message_is_a_conversation_of_one() -> None:
     raw = json.dumps({"message": user("hi")}).encode()
 

@@ -219,6 +219,11 @@ def test_a_body_gives_its_prompt(given: bytes, prompt: Prompt) -> None:
             id="too long",
         ),
         pytest.param(
+            body({"role": "user", "parts": [text_part("x" * TEXT_MAX), text_part("y")]}),
+            "The prompt is longer than 100000 characters",
+            id="too long in two parts",
+        ),
+        pytest.param(
             body({"role": "system", "parts": HI}),
             "The last message is neither the user's nor the assistant's",
             id="another role",

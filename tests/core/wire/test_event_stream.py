@@ -114,6 +114,14 @@ def test_a_name_is_of_one_event_and_an_id_of_all_behind_it() -> None:
     ]
 
 
+def test_a_read_of_nothing_but_plain_events_is_like_any_other() -> None:
+    assert datas(b"data: a\n\n", b"\xef\xbb\xbfdata: b\n\n") == [b"a"]  # no mark: not the first
+    assert events(b"id: 7\ndata: a\n\n", b"data: b\n\n") == [(b"a", "", "7"), (b"b", "", "7")]
+    assert datas(b"data: a\rdata: b\n\n", b"data: c\r\r", b"data: d\n\n", b"\ndata: e\n\n") == [
+        *(b"a\nb", b"c", b"d", b"e")
+    ]
+
+
 def test_an_event_without_name_and_id_is_plain_bytes() -> None:
     reader = EventStreamReader(PLENTY)
 

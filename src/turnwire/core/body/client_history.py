@@ -34,11 +34,17 @@ class ClientHistory(Struct, frozen=True, kw_only=True):
     """Returns the ids of the calls that wait for an approval which one of these answers gives."""
 
     def for_prompt_in_steps(
-        self, messages: Sequence[Raw], files: Sequence[Attachment], replaced: int
+        self,
+        messages: Sequence[Raw],
+        files: Sequence[Attachment],
+        replaced: int,
+        *,
+        texts: Sequence[str] | None = None,
     ) -> Steps[Conversation]:
         """Convert messages whose last one is a new prompt with these files, in steps.
 
-        `replaced` is the number of halves of characters that were replaced in the body.
+        `texts` are those of a prompt that has nothing else. `replaced` is the number of halves of
+        characters that were replaced in the body.
 
         Raises:
             BadRequest: the wire has no words for a part of the prompt.
@@ -50,6 +56,7 @@ class ClientHistory(Struct, frozen=True, kw_only=True):
             self.write,
             self.limits,
             prompt_files=files,
+            prompt_texts=texts,
             prompt_id=self.prompt_id,
             first=first,
             replaced=replaced,

@@ -64,8 +64,6 @@ _ID_BYTES: Final = 65_536
 """Most bytes of a message without an id that its id is made of."""
 
 _UNKNOWN_PART: Final = "part of an unknown type"
-
-
 _LEFT_OUT: Final = frozenset({"source-url", "source-document", "step-start"})
 """Types of parts that no agent takes back, beside those of data."""
 
@@ -77,6 +75,7 @@ def convert_in_steps(
     *,
     pending: Collection[str] = (),
     prompt_files: Sequence[Attachment] | None = None,
+    prompt_texts: Sequence[str] | None = None,
     prompt_id: str | None = None,
     first: int = 0,
     replaced: int = 0,
@@ -84,8 +83,9 @@ def convert_in_steps(
     """Convert the messages of a request from number `first` on, in steps.
 
     `pending` are the ids of the calls that wait for an approval in the last message. If that is a
-    new prompt, `prompt_files` are its files, which were checked, and `prompt_id` is its id if the
-    client gave it none. `replaced` halves of characters were replaced in the messages.
+    new prompt, `prompt_files` are its files, which were checked, `prompt_texts` are its texts if it
+    has nothing else, and `prompt_id` is its id if the client gave it none. `replaced` halves of
+    characters were replaced in the messages.
 
     Raises:
         BadRequest: the wire has no words for a part of the new prompt.
@@ -103,7 +103,7 @@ def convert_in_steps(
     for number in range(kept, len(messages)):
         made_id = None
         if number == len(messages) - 1:
-            converter.begin_last(pending, prompt_files)
+            converter.begin_last(pending, prompt_files, prompt_texts)
             made_id = prompt_id
         yield from converter.read(messages[number], number, made_id)
     return Conversation(
@@ -141,12 +141,17 @@ class _Converter:
         """The calls without a result that are not written; empty before the last message."""
         self._prompt_files: Iterator[Attachment] | None = None
         """The files of the new prompt that are not written; None before the prompt."""
+        self._prompt_texts: Sequence[str] | None = None
+        """The texts of the new prompt if it has nothing else: it is not read again."""
 
     def begin_last(
-        self, pending: Collection[str], prompt_files: Sequence[Attachment] | None
+        self,
+        pending: Collection[str],
+        prompt_files: Sequence[Attachment] | None,
+        prompt_texts: Sequence[str] | None,
     ) -> None:
         """Note what is known of the last message, which is read next."""
-        self._is_last = True
+        self._is_last, self._prompt_texts = True, prompt_texts
         self._pending = set(pending)
         self._prompt_files = None if prompt_files is None else iter(prompt_files)
 
@@ -159,6 +164,10 @@ class _Converter:
             self.left_out["malformed message"] += 1
             return
         message_id = safe_json.short_string(message.id) or made_id or _id_of(raw, number)
+        if self._prompt_texts is not None:
+            texts = tuple([Text(text) for text in self._prompt_texts if text])
+            yield from self._add(UserMessage(self._new_id(message_id), texts))
+            return
         parts = message.parts
         if parts is None:  # AI SDK 4, and other tools
             parts = [Raw(b'{"type":"text","text":%b}' % bytes(message.content or b'""'))]

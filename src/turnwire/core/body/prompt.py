@@ -231,13 +231,17 @@ def _parse(
             if repaired is not None and repaired.cuts(body, number):
                 raise BadRequest("The prompt cuts a character in two")
             regenerates = regenerates or (not body.messages and body.regenerates)
-            prompt = yield from _prompt(body, message, regenerates, limits)
+            texts, files, has_more = yield from _content(message)
+            prompt = yield from _prompt(body, message, "".join(texts), files, regenerates, limits)
             if number:
                 prompt = structs.replace(prompt, has_earlier=True)
             if history is None:
                 return prompt
             conversation = yield from history.for_prompt_in_steps(
-                messages[: number + 1], prompt.attachments, replaced
+                messages[: number + 1],
+                prompt.attachments,
+                replaced,
+                texts=None if files or has_more else texts,
             )
             return structs.replace(prompt, attachments=(), conversation=conversation)
         case "assistant":
@@ -274,10 +278,11 @@ def _last_prompt(messages: Sequence[Raw], *, is_lenient: bool) -> Steps[int]:
 def _prompt(
     body: _Body,
     message: _Message,
+    text: str,
+    files: Sequence[Raw],
     regenerates: bool,  # noqa: FBT001 (as it is handed on)
     limits: AttachmentLimits,
 ) -> Steps[Prompt]:
-    text, files = yield from _content(message)
     if not text.strip() and not files:
         raise BadRequest("The prompt is empty")
     message_id, replaces = _id(message.id), _id(body.message_id)
@@ -293,38 +298,41 @@ def _prompt(
     )
 
 
-def _content(message: _Message) -> Steps[tuple[str, list[Raw]]]:
-    """Return the text of a message, and its `file` parts."""
+def _content(message: _Message) -> Steps[tuple[list[str], list[Raw], bool]]:
+    """Return the texts of a message, its `file` parts, and whether it has others."""
     if message.parts is None:
         if not message.content:
             raise BadRequest("The last message has neither parts nor content")
-        return _append_text(message.content), []
+        return [_prompt_text(message.content, TEXT_MAX)], [], False
     if len(message.parts) > PROMPT_PARTS_MAX:
         raise BadRequest("The last message has too many parts")
-    text = ""
+    texts: list[str] = []
     files: list[Raw] = []
+    room, has_more = TEXT_MAX, False
     for raw in message.parts:
         part = _part(raw)
         match _text(part.type, WORD_MAX):
             case "text":
-                text = _append_text(part.text or Raw(b"null"), text)
+                text = _prompt_text(part.text or Raw(b"null"), room)
+                texts.append(text)
+                room -= len(text)
             case "file":
                 files.append(raw)
             case _:
-                pass
+                has_more = True
         yield
-    return text, files
+    return texts, files, has_more
 
 
-def _append_text(raw: Raw, before: str = "") -> str:
-    """Return the text `before` and the JSON string `raw` after it.
+def _prompt_text(raw: Raw, longest: int) -> str:
+    """Decode the JSON string of a text of the prompt, for which so many characters are left.
 
     Raises:
-        BadRequest: the result is longer than `TEXT_MAX`.
+        BadRequest: it is longer.
 
     """
     try:
-        return before + _text(raw, TEXT_MAX - len(before))
+        return _text(raw, longest)
     except _TooLongError as exc:
         raise BadRequest(f"The prompt is longer than {TEXT_MAX} characters") from exc
 

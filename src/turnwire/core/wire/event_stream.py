@@ -19,6 +19,10 @@ _BOM: Final = b"\xef\xbb\xbf"
 _DATA: Final = b"data: "
 _DATA_BYTES: Final = len(_DATA)
 
+_BETWEEN: Final = b"\n\n" + _DATA
+
+_SHORT_BYTES: Final = 4_096
+"""Most bytes of a read that is tried as nothing but events of one line, as most reads are."""
 
 _LONG_LINE_BYTES: Final = 1_024
 
@@ -108,10 +112,11 @@ class _Parts:
 class EventStreamReader:
     """Reads one `text/event-stream`. `max_bytes` bounds an event with all of its lines."""
 
-    __slots__ = ("_event_id", "_has_begun", "_max_bytes", "_parts", "_skips_lf")
+    __slots__ = ("_event_id", "_has_begun", "_max_bytes", "_parts", "_short_bytes", "_skips_lf")
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
+        self._short_bytes = min(max_bytes, _SHORT_BYTES)
         self._parts = _Parts(max_bytes)
         self._has_begun = False
         self._skips_lf = False
@@ -123,6 +128,15 @@ class EventStreamReader:
         return self._parts.held_bytes
 
     def read(self, data: bytes) -> list[bytes]:
+        if (
+            len(data) <= self._short_bytes
+            and not self._parts.held_bytes
+            and not self._event_id  # each event would have it
+        ):
+            only = _only_events(data)
+            if only is not None:
+                self._has_begun = True
+                return only
         if not self._has_begun:
             data = self._without_mark(data)
         if self._skips_lf or b"\r" in data:
@@ -210,6 +224,14 @@ class EventStreamReader:
         if data.endswith(b"\r"):
             self._skips_lf = True
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _only_events(data: bytes) -> list[bytes] | None:
+    """Return the events of this data, if it is whole events of one line each; None: it is not."""
+    if not data.startswith(_DATA) or not data.endswith(b"\n\n") or b"\r" in data:
+        return None
+    events = data[_DATA_BYTES:-2].split(_BETWEEN)
+    return events if data.count(b"\n") == 2 * len(events) else None
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -107,7 +107,7 @@ class Incoming:
             return None
         assert head is not None
         self.response.accept()
-        is_lines = head.content_type == _JSON_LINES
+        is_lines = _JSON_LINES in self._accept and head.content_type == _JSON_LINES
         return (JsonLinesReader if is_lines else EventStreamReader)(self._frame_bytes)
 
     def _last_line(self) -> list[bytes]:

@@ -167,9 +167,8 @@ class ResponseReader:
         head = self.head
         assert head is not None
         keep_alive = head.headers.get(_KEEP_ALIVE)
-        self.head = Head(
-            head.status, _NO_HEADERS if keep_alive is None else {_KEEP_ALIVE: keep_alive}
-        )
+        kept = _NO_HEADERS if keep_alive is None else {_KEEP_ALIVE: keep_alive}
+        self.head = Head(head.status, kept)
 
     def close(self) -> None:
         """Break the reference cycle with the parser. Nothing can be read any more."""
