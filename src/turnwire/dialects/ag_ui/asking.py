@@ -1,7 +1,7 @@
 """Which questions the interrupts of a run become: one for each call that wants a decision."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Raw
@@ -11,7 +11,7 @@ from turnwire.core.bounds import OPEN_QUESTIONS_MAX
 from turnwire.dialects.ag_ui import decisions
 from turnwire.dialects.ag_ui.content.calls import Calls
 from turnwire.dialects.ag_ui.content.inputs import digest
-from turnwire.dialects.ag_ui.decisions import About, Action, Actions
+from turnwire.dialects.ag_ui.decisions import About, Actions
 from turnwire.dialects.ag_ui.interrupts import Interrupt
 
 
@@ -25,8 +25,10 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     wanted = [each.actions for each in interrupts if each.actions is not None]
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
     named = {each.call_id for each in interrupts if each.actions is None}
-    waiting = _Waiting(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
-    taken = [None if each.actions is None else waiting.take(each.actions) for each in interrupts]
+    cards = _Cards(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
+    taken = [None if each.actions is None else cards.take(each.actions) for each in interrupts]
+    unnamed = [call_id for call_id, is_named in cards.taken.items() if not is_named]
+    about = abouts(unnamed, {*named, *cards.taken} - {*unnamed}, calls)
     found: list[Interrupt] = []
     for each, call_ids in zip(interrupts, taken, strict=True):
         actions = each.actions
@@ -35,7 +37,7 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
         elif call_ids is None:
             found.append(_about_all(each, actions, calls))
         else:
-            found += _about_each(each, actions, call_ids, waiting)
+            found += _about_each(each, actions, call_ids, about)
     return found
 
 
@@ -47,35 +49,68 @@ def sure_ids(questions: Iterable[Interrupt]) -> Iterator[str]:
                 yield from about.call_ids
 
 
-class _Waiting:
-    """The open calls about which nothing is asked yet."""
+def abouts(
+    asked: Collection[str], named: Collection[str | None], calls: Calls
+) -> Mapping[str, About]:
+    """What decisions are about that name no call, and are `asked` at the cards of these calls.
+
+    Each may be about any call that is the same, but for those that other questions name (`named`)
+    or are asked at.
+    """
+    same = _by_digest(calls, named) if asked else {}
+    found: dict[str, About] = {}
+    for call_id in asked:
+        twins = {each: None for key in calls.digests(call_id) for each in same.get(key, ())}
+        others = [each for each in twins if each not in asked]
+        found[call_id] = About((call_id, *others), is_sure=not others)
+    return found
+
+
+def _by_digest(calls: Calls, named: Collection[str | None]) -> Mapping[bytes, Sequence[str]]:
+    """The calls without an outcome that no question names, by tool and input."""
+    found: dict[bytes, list[str]] = {}
+    for call_id in calls.waiting_ids:
+        if call_id not in named:
+            for key in calls.digests(call_id):
+                found.setdefault(key, []).append(call_id)
+    return found
+
+
+class _Cards:
+    """The cards at which decisions may be asked: each at one."""
 
     def __init__(self, calls: Calls, named: Collection[str | None]) -> None:
         """`named` are the ids of calls that interrupts of another kind ask about."""
-        self._ids: dict[bytes, list[str]] = {}
-        """By tool and input. Of calls that are the same, those that were denied come last."""
-        for call_id in sorted(calls.open_ids, key=calls.is_denied):
-            if call_id in named or calls.is_apart(call_id):  # its card has no room, or shows less
-                continue
-            name, whole = calls.described(call_id) or ("", Raw())
-            self._ids.setdefault(digest(name, whole), []).append(call_id)
+        self.taken: dict[str, bool] = {}
+        """The calls that decisions are asked about, each with whether it is named."""
+        self._ids: dict[bytes, Sequence[str]] = {}
+        """The calls that have room at their cards, by tool and input."""
+        self._doubtful: set[str] = set()
+        """Those that were denied, where a decision that names no call may be about another."""
+        for key, same in _by_digest(calls, named).items():
+            free = [each for each in same if calls.is_open(each) and not calls.is_apart(each)]
+            self._ids[key] = free
+            if len(same) > 1:
+                self._doubtful.update(filter(calls.is_denied, free))
 
     def take(self, actions: Actions) -> Sequence[str] | None:
         """The ids of the calls of an interrupt, in their order; None if one is not there."""
-        digests = [digest(each.name, each.input) for each in actions.calls]
-        if any(count > len(self._ids.get(each, ())) for each, count in Counter(digests).items()):
-            return None
-        if actions.call_id is None:
-            return [self._ids[each].pop(0) for each in digests]
-        same = self._ids[digests[0]]
-        if actions.call_id not in same:
-            return None
-        same.remove(actions.call_id)
-        return [actions.call_id]
+        found: list[str] = []
+        for each in actions.calls:
+            free = [
+                call_id
+                for call_id in self._ids.get(digest(each.name, each.input), ())
+                if call_id not in found and self._is_free(call_id, actions.call_id)
+            ]
+            if not free:
+                return None
+            found.append(free[0])
+        self.taken |= dict.fromkeys(found, actions.call_id is not None)
+        return found
 
-    def left_like(self, action: Action) -> Sequence[str]:
-        """The calls that are the same, and were not taken."""
-        return tuple(self._ids.get(digest(action.name, action.input), ()))
+    def _is_free(self, call_id: str, named: str | None) -> bool:
+        is_meant = call_id not in self._doubtful if named is None else call_id == named
+        return is_meant and call_id not in self.taken
 
 
 def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
@@ -97,17 +132,15 @@ def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:
 
 
 def _about_each(
-    interrupt: Interrupt, actions: Actions, call_ids: Iterable[str], waiting: _Waiting
+    interrupt: Interrupt, actions: Actions, call_ids: Iterable[str], about: Mapping[str, About]
 ) -> Iterable[Interrupt]:
     for place, (action, call_id) in enumerate(zip(actions.calls, call_ids, strict=True)):
-        also = waiting.left_like(action) if actions.call_id is None else ()
         yield msgspec.structs.replace(
             interrupt,
             question_id=actions.question_id(interrupt.question_id, place),
             text=action.text,
             call_id=call_id,
-            # One that names no call may be about another that is the same.
-            about=(About((call_id,)), About(also, is_sure=False)),
+            about=(about.get(call_id, About((call_id,))),),
             fields={name: each for name, each in interrupt.fields.items() if name != "value"},
             asks_yes_or_no=True,
         )
@@ -127,22 +160,22 @@ def _about_all(interrupt: Interrupt, actions: Actions, calls: Calls) -> Interrup
 
 def _meant(actions: Actions, calls: Calls) -> Sequence[About]:
     """The calls that one question is about, as far as their tools and their inputs tell."""
-    by_digest: dict[bytes, list[str]] = {}
+    by_digest = _by_digest(calls, ())
     by_name: dict[str, list[str]] = {}
     for call_id in calls.waiting_ids:
-        name, whole = calls.described(call_id) or ("", Raw())
-        by_digest.setdefault(digest(name, whole), []).append(call_id)
+        name, _ = calls.described(call_id) or ("", Raw())
         by_name.setdefault(name, []).append(call_id)
     digests = [digest(each.name, each.input) for each in actions.calls]
     wanted = Counter(digests)
     named = () if actions.call_id is None else (actions.call_id,)
     found: list[About] = []
     for each, key in zip(actions.calls, digests, strict=True):
-        same = by_digest.get(key, [])
-        if named and named[0] in same:
+        same = by_digest.get(key, ())
+        now = [call_id for call_id in same if calls.digests(call_id)[0] == key]
+        if named and named[0] in now:
             found.append(About(named))
-        elif same and not named:
-            found.append(About(same, is_sure=len(same) <= wanted[key]))
+        elif now and not named:
+            found.append(About(same, is_sure=len(same) == len(now) <= wanted[key]))
         else:
             found.append(About((*named, *by_name.get(each.name, ())), is_sure=False))
     return found

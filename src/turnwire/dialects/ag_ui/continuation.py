@@ -6,7 +6,7 @@ The next run begins with the answers, and goes on in the client's message.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -16,7 +16,7 @@ from turnwire.core.answered_questions import find_answered, lacking
 from turnwire.core.body.conversation import Call, Unresolved
 from turnwire.core.events import Event, Question, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
-from turnwire.dialects.ag_ui import interrupts
+from turnwire.dialects.ag_ui import asking, decisions, interrupts
 from turnwire.dialects.ag_ui.decisions import About
 from turnwire.dialects.ag_ui.frames import RunFinished, RunStarted
 from turnwire.dialects.ag_ui.turn import TurnProtocol
@@ -41,12 +41,13 @@ class ContinuationProtocol(TurnProtocol):
         self._is_replay = not request.session_id
         unresolved = () if conversation is None else conversation.unresolved
         self._learn_calls(answered.pending, unresolved, request)
+        about = self._about(answered.questions)
         for reply, question in zip(request.replies, answered.questions, strict=True):
             self._take_answer(
                 reply,
                 is_approval=question.is_approval,
                 takes_reason=interrupts.takes_reason(question),
-                about=_about(question),
+                about=about.get(question.question_id, ()),
             )
         self._replay = answered.replay
 
@@ -85,6 +86,14 @@ class ContinuationProtocol(TurnProtocol):
                 self._learn_unresolved(each, learnt, sends_error=not were_never_asked)
         calls.next_run()
 
+    def _about(self, questions: Iterable[Question]) -> Mapping[str, Sequence[About]]:
+        """The calls that each question is about, by its id: as the process knew them that asked."""
+        at = {each.question_id: each.approval.call_id for each in questions if each.approval}
+        named = {each: call_id for each, call_id in at.items() if decisions.names_call(each)}
+        others = [call_id for each, call_id in at.items() if each not in named]
+        about = asking.abouts(others, named.values(), self._progress.calls)
+        return {each: (about.get(call_id, About((call_id,))),) for each, call_id in at.items()}
+
     def _learn_unresolved(self, found: Unresolved, learnt: set[str], *, sends_error: bool) -> None:
         """Know the error that the agent is sent in the place of a result.
 
@@ -103,11 +112,6 @@ class ContinuationProtocol(TurnProtocol):
 
 def _count_questions(log: Iterable[Event]) -> int:
     return sum(isinstance(event, Question) for event in log)
-
-
-def _about(question: Question) -> Sequence[About]:
-    approval = question.approval
-    return () if approval is None else (About((approval.call_id,)),)
 
 
 def _run_id(turn_id: str, replies: Sequence[QuestionReply]) -> str:

@@ -10,7 +10,8 @@ kept the question:
 
     decision:0/2:i1    the first of the two decisions that the interrupt `i1` wants
     decision:all/2:i1  both of them, by one answer
-    decision:alone:i1  the decision that the interrupt `i1` wants
+    decision:alone:i1  the decision that the interrupt `i1` wants about the call that it names
+    decision:any:i1    the decision that the interrupt `i1` wants, which names no call
 """
 
 import re
@@ -36,7 +37,9 @@ PREFIX: Final = "decision:"
 """How the ids of these questions begin."""
 
 _PREFIX_MAX: Final = len("decision:all/64:")
-_ASKED: Final = re.compile(r"decision:(?:(all|[0-9]{1,2})/([0-9]{1,2})|alone):(.+)", re.DOTALL)
+_ASKED: Final = re.compile(r"decision:(?:(all|[0-9]{1,2})/([0-9]{1,2})|alone|any):(.+)", re.DOTALL)
+_ALONE: Final = "alone"
+_ANY: Final = "any"
 _ALL: Final = "all"
 _YES: Final = frozenset({b"true", b'"approve"'})
 _NO: Final = frozenset({b"false", b'"deny"', b'"reject"'})
@@ -93,7 +96,7 @@ class Actions(Struct, frozen=True):
     def question_id(self, interrupt_id: str, place: int | None = None) -> str:
         """The id of the question about the call at this place; None: about all of them."""
         if not self.is_list:
-            return f"{PREFIX}alone:{interrupt_id}"
+            return f"{PREFIX}{_ANY if self.call_id is None else _ALONE}:{interrupt_id}"
         which = _ALL if place is None else place
         return f"{PREFIX}{which}/{len(self.calls)}:{interrupt_id}"
 
@@ -209,6 +212,12 @@ def _take_yes_and_no(requests: Iterable[_Request], configs: Iterable[_Config]) -
 
 def _action(request: _Request | _Single) -> Action:
     return Action(request.name, request.args, safe_json.string(request.description) or "")
+
+
+def names_call(question_id: str) -> bool:
+    """Whether a question that was asked at a card is about that very call."""
+    asked = _ASKED.fullmatch(question_id)
+    return asked is None or question_id.startswith(f"{PREFIX}{_ALONE}:")
 
 
 def is_yes(answer: Raw) -> bool:

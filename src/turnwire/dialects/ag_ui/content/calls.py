@@ -142,6 +142,17 @@ class Calls:
         call = self._without_outcome(call_id)
         return None if call is None else (call.name, call.repeated or _known_input(call))
 
+    def digests(self, call_id: str) -> Sequence[bytes]:
+        """Those of a call that has no outcome. The first one is of all that it has.
+
+        If its card shows less, and the agent was sent less, there is one of that.
+        """
+        call = self._without_outcome(call_id)
+        if call is None:
+            return ()
+        inputs = (call.repeated, _known_input(call))
+        return [digest(call.name, whole) for whole in inputs if whole is not None]
+
     def deny(self, call_ids: Iterable[str]) -> None:
         """The user said no to these calls."""
         for call in map(self._without_outcome, call_ids):
