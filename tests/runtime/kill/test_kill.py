@@ -74,7 +74,7 @@ STORES = pytest.mark.parametrize("store", ["sqlite", "postgres"])
                 "While prompts wait",
                 "Their turns, in order",
                 (
-                    "A client that did not hear of its prompt sends it again by the "
+                    "A client that got no reply to its prompt sends it again by the "
                     "same id: it is one prompt"
                 ),
             ),

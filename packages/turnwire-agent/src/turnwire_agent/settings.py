@@ -39,7 +39,7 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key_file: str | None = None
     """Has the bearer token for `url`."""
     trusted: bool = False
-    """Whether its hints about its tools count."""
+    """Whether what it says about its tools counts: that one only reads, or may be repeated."""
     only: tuple[str, ...] | None = None
     """Names at the server of the tools that the model may call. Not given: all."""
     approval: Literal["never", "always"] = "never"
@@ -64,11 +64,11 @@ class Api(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     document: str
     """A file of JSON: OpenAPI 3.0 or 3.1."""
     address: str
-    """Where the API is. The document does not decide that: it would decide who gets the key."""
+    """Where the API is. If the document decided that, it would decide who gets the key."""
     key_file: str | None = None
     """Has the key that goes with each request."""
     key_variable: str | None = None
-    """The variable of the environment that has it."""
+    """The variable of the environment that has this key."""
     key_header: str | None = None
     """The header that the key goes into. Not given: `Authorization: Bearer …`."""
     only: tuple[str, ...] | None = None
@@ -109,7 +109,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     openapi: Mapping[str, Api] = {}
     """APIs by name."""
     base_url: str | None = None
-    """Another server than the provider's. It is sent no key but one that is named."""
+    """Another server than the provider's. It gets no key but the one that you name."""
     shape: ShapeName | None = None
     """The wire to speak: `chat`, `messages`, `responses`, `google`. Empty: the provider's."""
     key_file: str | None = None
@@ -125,7 +125,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     journal_file: str | None = None
     """A file whose one line is the address of the journal, for an address with a password."""
     listen: str = "127.0.0.1:8765"
-    """`HOST:PORT`. Port 0: any free one. Elsewhere than on loopback a token is needed."""
+    """`HOST:PORT`. Port 0: any free one. An address that is not loopback needs a token."""
     metrics: str | None = None
     """`HOST:PORT` of a server for Prometheus; everybody who reaches it may read it."""
     token_file: str | None = None
@@ -137,7 +137,7 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     token_audience: str | None = None
     """The `aud` that a forwarded token must have; empty: any."""
     token_leeway_s: float = 10.0
-    """How far the issuer's clock may be from ours, 300 at most."""
+    """How many seconds the issuer's clock may be from ours, 300 at most."""
     limits: Limits = Limits()
     """How far a turn may go."""
     host: HostSettings = HostSettings()
@@ -146,10 +146,10 @@ class Agent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """In Python alone: a `turnwire_agent.Driver` that gives the answers instead of a model."""
     answers: Any = None
     """In Python alone: what gives the loop its answers instead of a model, as
-    `PydanticAiAnswers(agent)`. The loop runs the tools that are named here, and keeps to limits."""
+    `PydanticAiAnswers(agent)`. The loop runs the tools of these settings, and keeps to limits."""
     compaction: Any = None
-    """In Python alone: an async function that makes a transcript shorter that is too long for the
-    model, or returns None."""
+    """In Python alone: an async function that returns a shorter transcript in place of one that is
+    too long for the model, or None."""
 
     def __post_init__(self) -> None:
         """Refuse what no server can be started with."""

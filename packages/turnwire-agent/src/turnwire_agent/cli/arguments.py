@@ -89,7 +89,7 @@ def add_provider_arguments(parser: argparse.ArgumentParser) -> None:
         "--base-url",
         type=base_url,
         metavar="URL",
-        help="another server than the provider's. It is sent no key but one that you name",
+        help="another server than the provider's. It gets no key but the one that you name",
     )
     parser.add_argument(
         "--shape",

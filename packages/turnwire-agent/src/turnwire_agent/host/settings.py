@@ -15,18 +15,19 @@ class HostSettings(Struct, frozen=True, kw_only=True):
     queue: int = 100
     """Most prompts of one session that wait."""
     queue_bytes: int = 64 * 1024 * 1024
-    """Most bytes of the prompts of one session that wait, with their files. One may be larger."""
+    """Most bytes of the waiting prompts of one session, with their files. A single one may be
+    larger."""
     private: bool = False
-    """A session is of the first user who sends a prompt. For any other user there is none."""
+    """A session belongs to the first user who sends a prompt. To others it does not exist."""
     pending_bytes: int = 256 * 1024
-    """What of one turn may be on its way to the journal before its driver has to wait."""
+    """How many bytes of one turn may be on their way to the journal before its driver waits."""
     socket_bytes: int = 16 * 1024 * 1024
-    """What may wait for one socket before it is cut off. One frame that is larger may wait, too."""
+    """How many bytes may wait for one socket before it is closed. A single frame may be larger."""
     frame_bytes: int = 32 * 1024 * 1024
-    """Longest frame that a gateway may send."""
+    """Longest frame that a gateway may send, in bytes."""
     sockets: int = 10_000
     """Most sockets at once."""
     stop_s: float = 1.0
     """How long a driver may take to end what runs, when its turn is stopped."""
     retry_s: float = 0.5
-    """After a write that the store did not take, until the next attempt. It doubles, up to 10 s."""
+    """How long after a failed write to the journal it is tried again. It doubles, up to 10 s."""
