@@ -6,11 +6,16 @@ import pytest
 from msgspec import Raw
 
 from support import openai_responses_frames as f
+from support.continued import REQUESTS
 from support.openai_turn import Played
 from turnwire.core.agent import Decoded
 from turnwire.core.body.conversation import Conversation
 from turnwire.core.requests import DialectOptions, PromptRequest, QuestionReply
+from turnwire.core.turn.inputs import Opened
+from turnwire.core.turn.limits import Limits
 from turnwire.core.turn.outcome import Outcome
+from turnwire.core.turn.turn import Turn
+from turnwire.core.ui_stream.output import StreamOptions, UIMessageStream
 from turnwire.dialects.openai_responses import OpenAiResponses, kept_items
 from turnwire.dialects.openai_responses import turn as turn_module
 from turnwire.dialects.openai_responses.turn import CUT_QUESTION, TOO_LONG, UNREADABLE_QUESTION
@@ -175,17 +180,42 @@ def test_an_empty_message_that_the_end_repeats_is_sent_once() -> None:
     assert [item.get("id") for item in turn.requests[1]["input"]] == [None, "msg_1", "mcpr_1", None]
 
 
-@pytest.mark.parametrize("where", ["items", "history"])
-def test_a_turn_that_is_too_long_to_go_on(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make any turn too long to be kept."""
     name, limit = {
         "items": (kept_items, "BYTES_MAX"),
         "history": (turn_module, "HISTORY_MAX"),
     }[where]
     monkeypatch.setattr(name, limit, 5)
 
-    turn = asked()
+
+@pytest.mark.parametrize("where", ["items", "history"])
+def test_a_turn_that_is_too_long_to_go_on(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(where, monkeypatch)
+
+    turn = asked().leave()
+    assert turn.client.questions == {QUESTION: "open"}
+
+    turn.reply(QUESTION, answer=True)
 
     assert (turn.turn.outcome, turn.client.error) == (Outcome.FAILED, TOO_LONG)
+
+
+@pytest.mark.parametrize("where", ["items", "history"])
+def test_a_native_approval_of_such_a_turn_is_asked(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer comes with the conversation, so nothing of the turn need be kept."""
+    shorten(where, monkeypatch)
+    options = StreamOptions(approvals=REQUESTS)
+    made = OpenAiResponses().prompt(PromptRequest(text="Delete it.", prompt_id="p1"))
+    turn = Turn(made, Limits(), UIMessageStream(options))
+    turn.handle(Opened(), 0)
+
+    stream = turn.frames([*ASKING, ASK, f.completed()], 0).to_client
+
+    assert b'"type":"tool-approval-request"' in stream
+    assert turn.outcome is Outcome.ASKED
 
 
 def test_a_long_conversation_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

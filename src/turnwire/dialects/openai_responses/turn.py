@@ -349,8 +349,6 @@ class TurnProtocol(StopsAtOnce):
         """The response asked for approvals. The next one begins when all of them have an answer."""
         progress = self._progress
         progress.items.answer_unrun()
-        if self._options.sends_history and not progress.items.is_whole:
-            return self._over(new, Reason.ERROR, error=TOO_LONG)
         if self._options.names_previous_response:
             self._previous = self._response_id or None
         requests = progress.asked.take().values()
