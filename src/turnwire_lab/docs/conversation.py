@@ -116,10 +116,10 @@ _EXAMPLES: Final = (
     Example("… that the user denied", "assistant", [_tool("output-denied")]),
     Example("… without an outcome", "assistant", [_tool("input-available")]),
     Example("… whose input was no JSON", "assistant", [_tool("input-streaming", input='{"ci')]),
-    Example("… approved, but the id of the approval is not good", "assistant", [_APPROVED]),
-    Example("… approved, and it is", "assistant", [_APPROVED], pending=("c1",)),
+    Example("… approved, but the id of the approval is not valid", "assistant", [_APPROVED]),
+    Example("… approved, and it is valid", "assistant", [_APPROVED], pending=("c1",)),
     Example(
-        "text behind a call, or behind `step-start`",
+        "text after a call, or after `step-start`",
         "assistant",
         [_text("I look."), _tool("output-available", output="sunny"), _text("Sun.")],
     ),

@@ -8,7 +8,7 @@ ROWS: Final = (
     Row(ANY, "timestamp", "nothing: servers differ in its unit"),
     Row(ANY, "rawEvent", "nothing: a copy for debugging, which is not even decoded"),
     Row(ANY, "metadata", "nothing"),
-    Row(ANY, "subagentRunId", "nothing: it says whose text or call goes on, and clients get no nesting"),
+    Row(ANY, "subagentRunId", "nothing: whose text or call goes on; clients get no nesting"),
     Row("RUN_STARTED", "input", "nothing: it is our request"),
     Row("RUN_STARTED", "parentRunId", "nothing"),
     Row("RUN_STARTED", "protocolVersion", "`protocol_version` of the log line"),

@@ -26,7 +26,7 @@ ROWS: Final = (
     Row(
         "response.queued response.audio.done response.audio.transcript.done",
         ALL,
-        "nothing: the agent lives",
+        "nothing: they only show that the agent is alive",
     ),
     Row(
         "response.web_search_call.in_progress response.web_search_call.searching"
@@ -69,7 +69,7 @@ ROWS: Final = (
     Row(
         "response.output_text.annotation.added",
         "annotation_index item_id output_index content_index",
-        "nothing: pages are shown behind the answer",
+        "nothing: pages are shown after the answer",
     ),
     Row("error", "code", "`error_code` of the log line"),
     Row("error", "param", "nothing"),
@@ -80,7 +80,7 @@ ROWS: Final = (
         " parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options"
         " prompt_cache_retention reasoning safety_identifier service_tier temperature text"
         " tool_choice tools top_logprobs top_p truncation user",
-        "nothing: it says the request again",
+        "nothing: it repeats the request",
     ),
     Row(
         "item.program item.program_output item.tool_search_output item.additional_tools"
@@ -90,7 +90,7 @@ ROWS: Final = (
     ),
     Row("item.mcp_list_tools", ALL, "`item`, or `list of tools that failed`"),
     Row("item.message", "role", "nothing: it is always `assistant`"),
-    Row("item.message", "phase", "nothing: commentary is text like any other"),
+    Row("item.message", "phase", "nothing: a comment of the agent is text like any other"),
     Row(
         "item.reasoning",
         "encrypted_content",
@@ -119,6 +119,6 @@ ROWS: Final = (
     Row(
         "annotation.url_citation",
         "start_index end_index",
-        "nothing: pages are shown behind the answer",
+        "nothing: pages are shown after the answer",
     ),
 )
