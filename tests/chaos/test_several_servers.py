@@ -40,7 +40,7 @@ async def _is_resumed(rig: Rig, key: ChatKey) -> None:
 
 @pytest.mark.fault(
     "a primary of a Redis cluster is killed between two turns",
-    "turns of its chats are kept again once a replica has taken over, those of others all the time",
+    "turns of its chats are kept again once a replica has taken over; others are kept all the time",
 )
 async def test_a_cluster_keeps_turns_and_goes_on_without_a_primary(tmp_path: Path) -> None:
     async with RedisCluster(tmp_path) as cluster, new_rig(cluster.url) as rig:

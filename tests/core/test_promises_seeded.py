@@ -81,7 +81,7 @@ def end(turn: Turn, ending: bytes, now: float, client: Client) -> None:
 
 @pytest.mark.fault(
     "frames come doubled, reordered, late, malformed or of another turn",
-    "the six promises hold",
+    "the [six promises](test-a-dialect.md#what-is-tested) hold",
 )
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(4))

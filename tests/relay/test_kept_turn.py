@@ -117,7 +117,7 @@ async def test_a_turn_that_waits_counts_what_it_keeps() -> None:
 @pytest.mark.sockets
 @pytest.mark.fault(
     "`TURNWIRE_HELD_BYTES` is spent while a turn waits for an answer",
-    "the turn waits on; what it kept is given up, and its answer gets an error",
+    "it still waits; what was kept for its next run is given up, so the answer gets an error",
 )
 async def test_a_turn_that_waits_gives_up_what_it_kept() -> None:
     """It is the largest that is held, when another user needs memory."""

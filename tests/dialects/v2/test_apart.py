@@ -143,7 +143,7 @@ def test_a_turn_with_our_prompt_takes_the_place_of_the_one_that_was_guessed() ->
 
 @pytest.mark.fault(
     "several processes, and an agent that names neither prompt nor user",
-    "no user sees the answer of another user: the stream ends with an error of its own",
+    "no user sees the answer of another user: the stream ends with an error",
 )
 def test_a_stream_that_cannot_know_its_turn_says_so_and_stops_nothing() -> None:
     turn = Turn(apart(), Limits(), UIMessageStream())

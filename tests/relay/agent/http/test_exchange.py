@@ -146,7 +146,7 @@ BODY_AT = RESPONSE.index(b"\r\n\r\n") + 4
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.fault(
     "the response of an HTTP agent is cut or reset at any byte",
-    "“Connection failed” before its head, “Stream interrupted” after it; a cut behind the verdict"
+    "“Connection failed” before its head, “Stream interrupted” after it; a cut after the verdict"
     " changes nothing",
 )
 async def test_a_response_that_is_cut(at: int, *, resets: bool) -> None:

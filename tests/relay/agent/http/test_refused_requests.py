@@ -61,7 +61,7 @@ def dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.fault(
-    "an HTTP agent answers with garbage, a redirect, another type, compressed",
+    "an HTTP agent answers with garbage, a redirect, another content type, or compressed",
     "“Connection failed”; a redirect is not followed",
 )
 async def test_a_response_that_is_no_stream_of_events(
@@ -90,7 +90,8 @@ async def test_a_response_that_is_no_stream_of_events(
 @pytest.mark.parametrize("auth", ["forward", "service"])
 @pytest.mark.fault(
     "an HTTP agent answers with 4xx or 5xx",
-    "401, 404 or 503 as the status says, else “The agent refused the request”; never tried again",
+    "401 for 401; 404 for 403 and 404; 503 for 429, 503 and 529, and for all of these with the "
+    "gateway's own token; else “The agent refused the request”; never tried again",
 )
 async def test_a_request_that_the_agent_refuses(
     status: int, forwarded: int, of_the_gateway: int, auth: str
