@@ -7,6 +7,7 @@ import pytest
 
 from support import ag_ui_frames as f
 from support.ag_ui_turn import plain, protocol
+from turnwire.core.events import Phase
 from turnwire.dialects.ag_ui.content.progress import SUBAGENTS_MAX
 from turnwire.dialects.ag_ui.content.results import HELD_S
 
@@ -20,6 +21,10 @@ def status(word: str, detail: str | None = None) -> Any:
     return [("AgentStatus", {"status": word} | ({"detail": detail} if detail else {}))]
 
 
+CALLED: list[Any] = [
+    ("ToolUpdate", {"call_id": "c1", "tool_name": "x", "phase": Phase.RUNNING, "args": "{}"}),
+    ("TextDelta", {"text": "a"}),
+]
 TEXT_BREAK: list[Any] = [("TextBreak", {})]
 
 
@@ -67,6 +72,11 @@ TEXT_BREAK: list[Any] = [("TextBreak", {})]
         ([f.text_chunk(messageId="m1", delta="a")], "a"),
         ([f.text_chunk(messageId="m1", delta="a"), f.text_chunk(delta="b")], "b"),
         ([f.text_chunk(delta="whose?")], []),
+        (
+            [f.text_chunk(messageId="m1", delta="a"), f.text("b", "m2"), f.text_chunk(delta="c")],
+            [],
+        ),
+        ([f.call_chunk(toolCallId="c1", toolCallName="x", delta="{}"), f.text("a")], CALLED),
         ([f.call_chunk(toolCallId="c1")], []),
         ([f.custom("progress", 1)], []),
         ([f.raw()], ""),

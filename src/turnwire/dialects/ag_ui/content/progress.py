@@ -37,12 +37,11 @@ _USAGE: Final = "usage"
 _NO_ID: Final = ""
 """The id of reasoning that was told without one."""
 
+_OF_TEXT: Final = (frames.TextContent, frames.TextStart, frames.TextEnd)
 
 _MAY_MARK: Final = (
-    frames.EncryptedValue,
-    frames.CallResult,
-    frames.MessagesSnapshot,
-    frames.StateSnapshot,
+    *(frames.EncryptedValue, frames.CallResult),
+    *(frames.MessagesSnapshot, frames.StateSnapshot),
 )
 """Events that may say of a result before them that it is a failure, or leave that open."""
 
@@ -81,12 +80,12 @@ class Progress:
     @property
     def fast_id(self) -> str | None:
         """The message whose next delta is a delta and nothing else; None if there is none."""
-        is_plain = not self._held and not self._lanes.holds_calls
+        is_plain = not self._held.by_call and not self._lanes.holds_calls
         return self._blocks.text_id if is_plain else None
 
     @property
     def holds_result(self) -> bool:
-        return bool(self._held)
+        return bool(self._held.by_call)
 
     def next_run(self, run_id: str) -> None:
         """Another run of this turn begins."""
@@ -98,6 +97,8 @@ class Progress:
 
     def take(self, frame: RunEvent | Shorthand, raw: bytes) -> list[Event]:
         """Return the events of an event of our run. `raw` is the same in JSON."""
+        if isinstance(frame, _OF_TEXT) and not self._held.by_call and not self._lanes.open:
+            return self._take(frame, len(raw))  # nothing waits for it
         new = [] if isinstance(frame, _MAY_MARK) else self.release()
         expanded = self._lanes.expand(frame)
         if expanded is None:
@@ -118,7 +119,7 @@ class Progress:
 
     def release(self) -> list[Event]:
         """Tell the results that were held, each as the failure that it is or as what it seems."""
-        if not self._held:
+        if not self._held.by_call:
             return []
         new: list[Event] = []
         for held, is_failure in self._held.release():
@@ -203,7 +204,7 @@ class Progress:
                 return [*self._messages(snapshots.read(messages)), *self.release()]
             case frames.StateSnapshot(snapshot=snapshot):
                 calls = self.calls
-                waits = self._held or calls.waits_for_input or calls.has_waited
+                waits = self._held.by_call or calls.waits_for_input or calls.has_waited
                 found = snapshots.in_state(snapshot) if waits else snapshots.NOTHING
                 return [
                     *self._take_graph(found),
@@ -241,7 +242,7 @@ class Progress:
         self.has_worked = True
         call_id = frame.tool_call_id
         new = self.calls.end(call_id)
-        if self.calls.is_done(call_id) or call_id in self._held:
+        if self.calls.is_done(call_id) or call_id in self._held.by_call:
             return new
         if self._held.is_full:
             new += self.release()
@@ -276,7 +277,7 @@ class Progress:
         if found is None or self._is_echo(call_id, found.content):
             return new
         is_failure = found.error is not None
-        if call_id in self._held:
+        if call_id in self._held.by_call:
             if is_failure:
                 self._held.has_failed(call_id)
             return new

@@ -53,23 +53,17 @@ class HeldResults:
     """The results that wait, in their order: those that came one right after the other."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Held] = {}
+        self.by_call: dict[str, Held] = {}
         self._failed: dict[str, None] = {}
         """Calls that are known to have failed, before or after their result."""
         self._bytes = 0
 
-    def __bool__(self) -> bool:
-        return bool(self._held)
-
-    def __contains__(self, call_id: str) -> bool:
-        return call_id in self._held
-
     @property
     def is_full(self) -> bool:
-        return len(self._held) >= HELD_MAX or self._bytes > KEPT_BYTES_MAX
+        return len(self.by_call) >= HELD_MAX or self._bytes > KEPT_BYTES_MAX
 
     def add(self, held: Held) -> None:
-        self._held[held.call_id] = held
+        self.by_call[held.call_id] = held
         self._bytes += len(held.content)
 
     def has_failed(self, call_id: str) -> None:
@@ -79,13 +73,13 @@ class HeldResults:
     @property
     def wait_for_no_mark(self) -> bool:
         """Whether each result is known as a failure."""
-        return self._held.keys() <= self._failed.keys()
+        return self.by_call.keys() <= self._failed.keys()
 
     def mark(self, frame: EncryptedValue) -> bool:
         """Note the failure that an event marks. False: it is no mark of a result that waits."""
         marked = [
             call_id
-            for call_id, held in self._held.items()
+            for call_id, held in self.by_call.items()
             if marked_failure(frame, held.message_id)
         ]
         for call_id in marked:
@@ -94,10 +88,10 @@ class HeldResults:
 
     def release(self) -> Sequence[tuple[Held, bool]]:
         """Return the results, each with whether it is a failure. None is held any more."""
-        released = [(each, each.call_id in self._failed) for each in self._held.values()]
+        released = [(each, each.call_id in self._failed) for each in self.by_call.values()]
         for each, _ in released:
             self._failed.pop(each.call_id, None)
-        self._held, self._bytes = {}, 0
+        self.by_call, self._bytes = {}, 0
         return released
 
 

@@ -38,18 +38,19 @@ class Lanes:
     """The messages that were opened in shorthand, by the subagent they belong to."""
 
     def __init__(self) -> None:
-        self._lanes: dict[str | None, _Lane] = {}
+        self.open: dict[str | None, _Lane] = {}
 
     @property
     def holds_calls(self) -> bool:
         """Whether a call is open, which other events end."""
-        return any(lane.kind is frames.CallChunk for lane in self._lanes.values())
+        lanes = self.open
+        return bool(lanes) and any(lane.kind is frames.CallChunk for lane in lanes.values())
 
     def expand(self, frame: RunEvent | Shorthand) -> Sequence[RunEvent] | None:
         """The events that an event stands for; None if it does not say what it goes on with."""
         if isinstance(frame, Shorthand):
             return self._expand(frame)
-        if not self._lanes:
+        if not self.open:
             return (frame,)
         if isinstance(frame, frames.MessagesSnapshot):
             return (*self.close_all(), frame)
@@ -59,7 +60,7 @@ class Lanes:
 
     def close_all(self) -> Sequence[RunEvent]:
         """The events that close what is open."""
-        return self._close(list(self._lanes))
+        return self._close(list(self.open))
 
     def _expand(self, chunk: Shorthand) -> Sequence[RunEvent] | None:
         kind = type(chunk)
@@ -67,7 +68,7 @@ class Lanes:
             chunk.tool_call_id if isinstance(chunk, frames.CallChunk) else chunk.message_id
         ) or None
         owner = self._owner(kind, item_id, chunk.subagent_run_id or None)
-        lane = self._lanes.get(owner)
+        lane = self.open.get(owner)
         before: list[RunEvent] = []
         if lane is None or lane.kind is not kind or item_id not in {None, lane.id}:
             if item_id is None:
@@ -76,7 +77,7 @@ class Lanes:
             if opening is None:
                 return None
             before = [*self._close([owner]), *self._close_oldest(), opening]
-            lane = self._lanes[owner] = _Lane(kind, item_id)
+            lane = self.open[owner] = _Lane(kind, item_id)
         return before if not chunk.delta else [*before, _content(chunk, lane.id, chunk.delta)]
 
     def _owner(self, kind: Kind, item_id: str | None, owner: str | None) -> str | None:
@@ -85,17 +86,17 @@ class Lanes:
             return owner
         matching = [
             each
-            for each, lane in self._lanes.items()
+            for each, lane in self.open.items()
             if lane.kind is kind and item_id in {None, lane.id}
         ]
         return matching[0] if len(matching) == 1 else None
 
     def _close(self, owners: Iterable[str | None]) -> list[RunEvent]:
-        closed = (self._lanes.pop(owner, None) for owner in owners)
+        closed = (self.open.pop(owner, None) for owner in owners)
         return [_end(lane) for lane in closed if lane is not None]
 
     def _close_oldest(self) -> list[RunEvent]:
-        return self._close([next(iter(self._lanes))]) if len(self._lanes) >= LANES_MAX else []
+        return self._close([next(iter(self.open))]) if len(self.open) >= LANES_MAX else []
 
 
 def _opening(chunk: Shorthand, item_id: str) -> RunEvent | None:

@@ -179,8 +179,11 @@ class Transcript:
 
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
-        for place, item in enumerate(self._sent):
-            yield from self._sent_at(place, item)
+        if self._stand_ins:
+            for place, item in enumerate(self._sent):
+                yield from self._sent_at(place, item)
+        else:
+            yield from self._sent
         for step in self._steps:
             if not step.is_sent:
                 yield from commands.written(_message(step))
