@@ -12,7 +12,7 @@ ROWS: Final = (
         ALL,
         BY_NAME,
     ),
-    Row("user_message_chunk", ALL, f"{BY_NAME}; in a history it is the prompt"),
+    Row("user_message_chunk", ALL, f"{BY_NAME}; in a history, it is the prompt"),
     Row(
         "fs/read_text_file fs/write_text_file terminal/create terminal/kill terminal/output"
         " terminal/release terminal/wait_for_exit mcp/connect mcp/disconnect mcp/message"
@@ -32,7 +32,7 @@ ROWS: Final = (
     Row(
         "initialize.result.agentCapabilities",
         "auth mcpCapabilities nes positionEncoding providers",
-        "nothing: we use none of it",
+        "nothing: the gateway uses none of it",
     ),
     Row(
         "initialize.result.agentCapabilities.sessionCapabilities",

@@ -86,7 +86,7 @@ _ROWS: Final[_Rows] = (
     ("… with content", [*_OPENED, _CALL, _RUNNING], _state("in_progress", content=_OUTPUT)),
     ("… to `completed`", [*_OPENED, _CALL, _RUNNING], _state("completed", content=_OUTPUT)),
     ("… to `failed`", [*_OPENED, _CALL, _RUNNING], _state("failed", content=_OUTPUT)),
-    ("… behind the end of the call", [*_OPENED, _CALL, _END], _state("in_progress")),
+    ("… after the end of the call", [*_OPENED, _CALL, _END], _state("in_progress")),
     ("`plan`", _OPENED, _update("plan", entries=[])),
     ("`usage_update`, modes, commands", _OPENED, _update("usage_update", used=1)),
     ("`session/request_permission`", [*_OPENED, _CALL], _ASK),
