@@ -1,11 +1,13 @@
-"""A page that has docs/examples/chat.tsx alone: how it is built, served and used."""
+"""A page that has one component of docs/examples alone: how it is built, served and used."""
 
 import functools
 import http.server
 import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -22,8 +24,10 @@ from gateway.needed import lacking
 from gateway.running import Gateway
 from gateway.tokens import token
 from turnwire_lab.page.serving import BUILT
+from turnwire_lab.process import free_port
 
 ROOT: Final = Path(__file__).parents[2]
+AGENT_TOKEN: Final = "known-to-the-gateway-alone"
 START_S: Final = 60.0
 """A busy machine takes its time."""
 MODULES: Final = BUILT.parent / "node_modules"
@@ -31,10 +35,11 @@ LEFT: Final = "net::ERR_ABORTED"
 """How a request ends whose page was loaded again."""
 REACT: Final = ("react", "react-dom", "scheduler")
 MAIN: Final = """import { createRoot } from "react-dom/client";
-import { Chat } from "./chat.tsx";
+import { Chat } from "./EXAMPLE";
 const { hasHistory, ...given } = Object.fromEntries(new URLSearchParams(location.search));
 const props = given as { gateway: string; session: string; token: string };
-createRoot(document.body).render(<Chat {...props} hasHistory={hasHistory === "yes"} />);
+const root = createRoot(document.getElementById("app")!);
+root.render(<Chat {...props} hasHistory={hasHistory === "yes"} />);
 """
 # Links are not followed: the client and the page then have one React.
 BUILD: Final = """export default {
@@ -75,7 +80,7 @@ def node(folder: Path, script: str, *arguments: str) -> None:
 
 
 @contextmanager
-def served(release: str, folder: Path) -> Iterator[str]:
+def served(release: str, folder: Path, example: str = "chat.tsx") -> Iterator[str]:
     """Build the page in an empty folder, with a release of the client; its origin."""
     clients = ROOT / "tests" / "clients" / f"v{release}" / "node_modules"
     (clients / "ai").is_dir() or lacking("the clients are not installed (`make node` does it)")
@@ -86,14 +91,15 @@ def served(release: str, folder: Path) -> Iterator[str]:
         (folder / "node_modules" / name).symlink_to(MODULES / name)
     for name in ("react", "react-dom"):
         (folder / "node_modules/@types" / name).symlink_to(MODULES / "@types" / name)
-    shutil.copy(ROOT / "docs/examples/chat.tsx", folder)
-    (folder / "main.tsx").write_text(MAIN)
+    shutil.copy(ROOT / "docs/examples" / example, folder)
+    (folder / "main.tsx").write_text(MAIN.replace("EXAMPLE", example))
     (folder / "rolldown.config.mjs").write_text(BUILD)
     (folder / "tsconfig.json").write_text(
         json.dumps({"compilerOptions": CHECKED, "files": ["main.tsx"]})
     )
     (folder / "index.html").write_text(
-        '<!doctype html><link rel="icon" href="data:,"><body>'
+        '<!doctype html><html lang="en"><title>Chat</title><link rel="icon" href="data:,"><body>'
+        '<header><h1>Chat</h1></header><div id="app"></div>'
         '<script type="module" src="bundle.js"></script>'
     )
     node(folder, "typescript/bin/tsc", "-p", ".")
@@ -115,6 +121,20 @@ def until_it_listens(port: int) -> None:
             time.sleep(0.05)
         else:
             return
+
+
+@contextmanager
+def second_agent(**environ: str) -> Iterator[str]:
+    """The URL of a second agent that runs, and asks before it deletes a file."""
+    port = free_port()
+    script = ROOT / "examples/agents/second_agent_asks.py"
+    env = os.environ | {"AGENT_TOKEN": AGENT_TOKEN, "PORT": str(port)} | environ
+    with subprocess.Popen([sys.executable, script], env=env) as process:
+        try:
+            until_it_listens(port)
+            yield f"ws://127.0.0.1:{port}/{{session_id}}"
+        finally:
+            process.terminate()
 
 
 def props(gateway: Gateway, *, has_history: bool) -> dict[str, str]:

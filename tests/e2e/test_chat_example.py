@@ -1,11 +1,7 @@
 """docs/examples/chat.tsx is built and used in a browser, before the second agent of the docs."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
@@ -13,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from e2e.example_page import ask, opened, props, served, until_it_listens
+from e2e.example_page import AGENT_TOKEN, ask, opened, props, second_agent, served
 from gateway.http_agent import Asked, HttpAgent
 from gateway.needed import lacking
 from gateway.running import Gateway
@@ -24,11 +20,8 @@ from turnwire_lab.agents.ag_ui.turn import Habits
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.faultproxy import FaultProxy
-from turnwire_lab.process import free_port
 
-ROOT: Final = Path(__file__).parents[2]
 RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
-AGENT_TOKEN: Final = "known-to-the-gateway-alone"
 PAUSE_S: Final = "2"
 """After each of the 40 lines of a story, which so outlasts all that is waited for here."""
 
@@ -42,16 +35,8 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def agent() -> Iterator[str]:
-    """The URL of a second agent that runs."""
-    port = free_port()
-    script = ROOT / "examples/agents/second_agent_asks.py"
-    env = os.environ | {"AGENT_TOKEN": AGENT_TOKEN, "PORT": str(port), "STORY_PAUSE_S": PAUSE_S}
-    with subprocess.Popen([sys.executable, script], env=env) as process:
-        try:
-            until_it_listens(port)
-            yield f"ws://127.0.0.1:{port}/{{session_id}}"
-        finally:
-            process.terminate()
+    with second_agent(STORY_PAUSE_S=PAUSE_S) as url:
+        yield url
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
