@@ -42,7 +42,7 @@ def test_fields_members_constants_and_methods_have_their_docstrings() -> None:
     assert "- `deadline: float`: When to call `tick`, in seconds" in of["AgentProtocol"]
     assert "- `prompt(request: PromptRequest, " in of["Dialect"]
     assert "`Decoded()`\n\nA sign of life of our turn, and nothing to show.\n" in of["ALIVE"]
-    assert "A `AgentRequest`." in of["PromptRequest"]
+    assert "A subclass of `AgentRequest`." in of["PromptRequest"]
     assert "- `(turn_id: str)`: " in of["OneResponse"]
     assert "\n- `_" not in PAGE
 

@@ -40,10 +40,11 @@ class Feature(enum.Enum):
     FILES_SENT = enum.auto()
     """The user's files reach the agent. Without it, a prompt with files is answered with 400."""
     QUESTIONS = enum.auto()
-    """The agent asks its user anything."""
+    """The agent asks its user questions."""
     APPROVALS = enum.auto()
     """The agent asks whether a tool call may run."""
     REASONING = enum.auto()
+    """The agent sends its reasoning."""
     TOOL_INPUT = enum.auto()
     """The input of a tool call comes in pieces, while the model writes it."""
     FILES_MADE = enum.auto()
@@ -91,7 +92,7 @@ class Decoded(Struct, frozen=True):
     protocol is asked (`Redials`). Nothing of this is done if one of the events ends the turn, or
     with a rejection."""
     is_cut: bool = False
-    """Of the end of a connection: the events are the last, and the turn is interrupted."""
+    """For `connection_lost` alone: these events are the last ones, and the turn is interrupted."""
 
 
 ALIVE: Final = Decoded()
@@ -130,7 +131,7 @@ class AgentProtocol(Protocol):
         ...
 
     def connection_opened(self, now: float, /) -> Decoded:
-        """The connection is open. After this: the same as after `receive_frame`."""
+        """The connection is open. The caller goes on as after `receive_frame`."""
         ...
 
     def connection_lost(self, now: float, /) -> Decoded | None:
@@ -139,15 +140,15 @@ class AgentProtocol(Protocol):
         None: the turn needed it, so the turn is interrupted. Otherwise the turn goes on without a
         connection (it waits for an answer, or asks for another connection by `connect`, now or in
         a later `tick`), or the events end it. Not called when a dial fails: that ends the turn,
-        unless the protocol has `Redials`. After this: the same as after `receive_frame`.
+        unless the protocol has `Redials`. The caller goes on as after `receive_frame`.
         """
         ...
 
     def reply(self, reply: QuestionReply, user_id: str, now: float, /) -> Decoded:
         """Take the user's answer to a question of our turn, which came beside the stream.
 
-        Called only if the wire has no operation that answers (`OperationName.ANSWER`). After this:
-        the same as after `receive_frame`.
+        Called only if the wire has no operation that answers (`OperationName.ANSWER`). The caller
+        goes on as after `receive_frame`.
         """
         ...
 
@@ -158,8 +159,9 @@ class AgentProtocol(Protocol):
         delta is returned without a struct around it. `""` is a frame of our turn that adds
         nothing new (a repeated delta). None is a frame that is not ours.
 
-        After this: feed `events`; unless one of them ends the turn, send `to_agent`, or end the
-        stream with the `rejection`. Then read `deadline`, `accepted`, `abort_scope` again.
+        The caller then takes the `events`. Unless one of them ends the turn, it sends `to_agent`,
+        or ends the stream with the `rejection`. Then it reads `deadline`, `accepted` and
+        `abort_scope` again.
         """
         ...
 
@@ -173,16 +175,16 @@ class AgentProtocol(Protocol):
         ...
 
     def tick(self, now: float, /) -> Decoded:
-        """Handle a passed deadline. After this: the same as after `receive_frame`."""
+        """Handle a passed deadline. The caller goes on as after `receive_frame`."""
         ...
 
     @property
     def kept_bytes(self) -> int:
-        """About how many bytes it keeps of the turn, for another connection."""
+        """About how many bytes the protocol keeps of the turn, for another connection."""
         ...
 
     def forget(self) -> None:
-        """Give these bytes back: the memory of the process is spent.
+        """Give the bytes of `kept_bytes` back: the process is short of memory.
 
         The turn goes on. If it needs another connection later, it ends with an error.
         """
@@ -214,11 +216,11 @@ class AgentProtocol(Protocol):
         ...
 
     def begin_stop(self, now: float, /) -> Decoded | None:
-        """Stop our turn, on a wire whose agent says that it did. May be called again.
+        """Stop our turn, on a wire whose agent confirms a stop. May be called again.
 
-        None: it says nothing, or nothing runs, so that an `abort` ends the stream at once.
-        Otherwise the turn shows nothing more, and ends by an event in a few seconds (`deadline`),
-        whether the agent says it or not.
+        None: the agent confirms nothing, or nothing runs, so that an `abort` ends the stream at
+        once. Otherwise the turn shows nothing more, and ends by an event in a few seconds
+        (`deadline`), whether the agent confirms the stop or not.
         """
         ...
 
@@ -229,15 +231,15 @@ class AgentProtocol(Protocol):
 
 @runtime_checkable
 class Redials(Protocol):
-    """What an `AgentProtocol` may have beside, if its turn needs several connections."""
+    """A method that an `AgentProtocol` may have, too, if its turn needs several connections."""
 
     def dial_failed(self, now: float, /) -> Decoded | None:
-        """Another connection, for which it asked by `connect`, could not be opened.
+        """Another connection, for which the protocol asked by `connect`, could not be opened.
 
-        None: the turn ends. Otherwise it goes on, as after `connection_lost`: it asks for another
-        one at once, or in a later `tick`. Each dial has `TURNWIRE_DIAL_S`. The turn ends anyway
-        when more than ten fail in a row. Never called for the first connection, nor before the
-        response to the client has begun: then the client gets an HTTP status.
+        None: the turn ends. Otherwise it goes on, as after `connection_lost`: the protocol asks for
+        another one at once, or in a later `tick`. Each dial has `TURNWIRE_DIAL_S`. The turn ends
+        anyway when more than ten fail in a row. Never called for the first connection, nor before
+        the response to the client has begun: then the client gets an HTTP status.
         """
         ...
 
@@ -263,7 +265,7 @@ class KeepsNothing(StopsAtOnce):
 
 
 class OneConnection(KeepsNothing):
-    """A base of protocols that tell a turn on one connection, and whose answers are operations."""
+    """A base of protocols with one connection for a turn, on a wire with an answer operation."""
 
     __slots__ = ()
 
@@ -272,7 +274,7 @@ class OneConnection(KeepsNothing):
         return None
 
     def reply(self, _reply: QuestionReply, _user_id: str, _now: float) -> Decoded:
-        """Ignore it: the wire has an operation that answers, and this is never called."""
+        """Ignore the answer: the wire has an operation for answers, and this is never called."""
         return Decoded()
 
 
@@ -299,7 +301,7 @@ class Dialect(Protocol):
     """Whether the agent gives its sessions ids of its own, so that the caller keeps which of them
     belongs to a channel (`AgentRequest.agent_session`)."""
     needs: frozenset[str]
-    """Fields of the settings that have no default on this wire: its operator sets each."""
+    """Settings that have no default on this wire, by their field's name: the operator sets each."""
     request_fields: frozenset[str]
     """The fields of a request that the dialect sets itself, so that the operator may not. Others
     come as `DialectOptions.fields`, and the dialect puts them where its wire has room: into the

@@ -40,9 +40,9 @@ class ConnectRequest(Struct, frozen=True, kw_only=True):
 
     The caller adds what is the same on every wire: the agent's URL, and the headers that say
     who asks. A transport may open its connections in one way alone: then the fields that it has no
-    use for keep their defaults. No field names another host: what is sent there, a user's token
-    among it, is for the server that the operator named. A server that moves is reached by its
-    address in `TURNWIRE_AGENT_URL`.
+    use for keep their defaults. No field names another host: the request may have a user's token,
+    which is for the server that the operator named. Only `TURNWIRE_AGENT_URL` has that server's
+    address.
 
     Raises:
         BadConnectRequestError: one of the `headers` is reserved, its name is not in lower case, or

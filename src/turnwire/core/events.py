@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 
 class Phase(enum.Enum):
-    """The state of a tool call. The values are those of the RFC's wire."""
+    """The state of a tool call. The values are the words of the `v2` wire."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -94,7 +94,7 @@ class TextSwitch(Struct, frozen=True):
     """
 
     left: str
-    """The key of the open block. If none is open, as behind a `TextBreak`, it names nothing: any
+    """The key of the open block. If none is open, as after a `TextBreak`, it names nothing: any
     word will do."""
     entered: str
 

@@ -48,7 +48,7 @@ class DialectOptions(Struct, frozen=True, kw_only=True):
     sends_history: bool = True
     """Whether each request has the whole conversation, since the agent keeps none."""
     names_previous_response: bool = False
-    """Whether a request goes on with the response before it, by the agent's id of that."""
+    """Whether a request continues the agent's last response, and names it by its id."""
     has_turn_log: bool = True
     """Whether a turn log brings an answer to the turn that asks."""
     model: str = ""
@@ -186,4 +186,4 @@ class HistoryRequest(OperationRequest, frozen=True, kw_only=True):
     before: str | None = None
     is_answer_under_way: bool = False
     """Whether the turn log has the last answer, and a resume brings it: it runs, it waits, or its
-    client did not get its end. Then the history of an agent that tells it, too, ends before it."""
+    client did not get its end. If the agent's history has this answer too, leave it out there."""

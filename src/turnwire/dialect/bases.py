@@ -47,7 +47,7 @@ class OneResponse(OneConnection):
         error: str | None = None,
         usage: Raw | None = None,
     ) -> Decoded:
-        """Return the last events of the turn, and its end behind them.
+        """Return the last events of the turn, and its end after them.
 
         `reason` is `ERROR` if there is an `error`, and `END_TURN` otherwise, unless it is given.
         `usage` is a JSON object with the counts of tokens (`Feature.USAGE`, `TurnFinished.usage`).
@@ -85,9 +85,9 @@ class OneResponse(OneConnection):
 class PromptsOnly:
     """A base of dialects that take prompts, and have no operation beside that.
 
-    A subclass has `name`, `schema` and `prompt`. The gateway's turn log brings resume, stop and
-    history. The agent keeps the conversation; of one that keeps none, the dialect says so
-    (`keeps_history`) and has `write_message`.
+    A subclass has `name`, `schema` and `prompt`. The gateway's turn log brings resume and stop; the
+    history is a 501. If the agent does not keep the conversation, the dialect has
+    `keeps_history = False`, and `write_message`.
     """
 
     name: str

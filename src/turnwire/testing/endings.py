@@ -82,7 +82,7 @@ class Endings(ScriptedAgent):
         self._after_each_frame(script, check)
 
     def test_it_may_forget_after_each_frame(self, script: Script) -> None:
-        """The memory is spent, its client was behind: the turn goes on, and shows the same."""
+        """`forget` is called for a turn whose client was behind: it goes on, and shows the same."""
         whole = self.play().receive(self.scripted(script))
 
         def check(played: Played, rest: list[bytes]) -> None:

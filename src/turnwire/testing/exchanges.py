@@ -41,7 +41,7 @@ EXCHANGES: Final[Mapping[str, Script]] = {
     for script in (
         Script(
             name="answered",
-            meaning="tells the first text, asks the question (`q1`); with the answer, tells the "
+            meaning="sends the first text, asks the question (`q1`); with the answer, sends the "
             "other texts, and ends",
             texts=_TEXTS,
             question=QUESTION,
@@ -54,7 +54,7 @@ EXCHANGES: Final[Mapping[str, Script]] = {
         ),
         Script(
             name="approved",
-            meaning="tells the first text, asks whether the tool may be called (`c1`); with a yes, "
+            meaning="sends the first text, asks whether the tool may be called (`c1`); with a yes, "
             "the call returns; then as above",
             texts=_TEXTS,
             calls={"c1": DONE},

@@ -60,22 +60,22 @@ _TEXTS: Final = ("Marmalade is made ", "by the kingfisher, ", "and eaten by the 
 SCRIPTS: Final[Mapping[str, Script]] = {
     script.name: script
     for script in (
-        Script(name="text", meaning="tells the texts, and ends", texts=_TEXTS),
+        Script(name="text", meaning="sends the texts, and ends", texts=_TEXTS),
         Script(
             name="breaks",
-            meaning="tells texts with line breaks and an emoji, and ends",
+            meaning="sends texts with line breaks and an emoji, and ends",
             texts=("Thistle\n\ndata: x\r", "\u2028 and\u0085 ", "rhubarb \U0001f600\n"),
         ),
         Script(name="nothing", meaning="ends at once"),
         Script(
             name="reasoning",
-            meaning="tells its reasoning, then the texts, and ends",
+            meaning="sends its reasoning, then the texts, and ends",
             texts=_TEXTS,
             reasoning="The rhubarb comes first.",
         ),
         Script(
             name="tool",
-            meaning="calls the tool (`c1`), which returns, then tells the texts, and ends",
+            meaning="calls the tool (`c1`), which returns, then sends the texts, and ends",
             texts=_TEXTS,
             calls={"c1": DONE},
         ),
@@ -93,25 +93,25 @@ SCRIPTS: Final[Mapping[str, Script]] = {
         ),
         Script(
             name="two_texts",
-            meaning="tells the first text, calls the tool, tells the other texts, and ends",
+            meaning="sends the first text, calls the tool, sends the other texts, and ends",
             texts=_TEXTS,
             calls={"c1": DONE},
         ),
         Script(
             name="error",
-            meaning="tells the first text, and fails with the error",
+            meaning="sends the first text, and fails with the error",
             texts=_TEXTS[:1],
             is_whole=False,
         ),
         Script(
             name="canceled",
-            meaning="tells the first text, and says that the turn was stopped",
+            meaning="sends the first text, and says that the turn was stopped",
             texts=_TEXTS[:1],
             is_whole=False,
         ),
         Script(
             name="question",
-            meaning="tells the first text, and asks the question, with the id `q1`",
+            meaning="sends the first text, and asks the question, with the id `q1`",
             texts=_TEXTS[:1],
             is_whole=False,
             question=QUESTION,

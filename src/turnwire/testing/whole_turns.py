@@ -24,7 +24,7 @@ _FILE: Final = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"rhubarb" * 3).decode()
 
 class WholeTurns(ScriptedAgent):
     def test_it_has_words_for_a_text(self) -> None:
-        """The author wrote the frames of the script `text`: without it, nothing is tested."""
+        """The author wrote the frames of the script `text`: without them, nothing is tested."""
         need("text" in self.scripts(), "write the frames of the script `text`")
 
     def test_a_gateway_starts_with_it(self) -> None:

@@ -80,7 +80,7 @@ SCENARIOS: Final = (
     Scenario(
         name="lost-attempt",
         tries="send the prompt that loses an attempt",
-        expects="its parts are taken back; the final text and the history have what stands alone",
+        expects="its parts are taken back; the final text and the history have only the rest",
         matters="The user reads the same answer twice, and the model reads it in the next prompt.",
         mend="Take back the parts from where the call of the model began, before the next one.",
         play=takes_lost_attempts_back,

@@ -77,7 +77,7 @@ SCENARIOS: Final = (
     Scenario(
         name="greets",
         tries="connect, and ask for a turn that runs, or for the history",
-        expects="the agent says within 2 s what it says first on a connection",
+        expects="the first frame of the connection, such as `init`, within 2 s",
         matters="A client that reloads the page waits for this before it sees anything.",
         mend="Send the first frame as soon as a connection is open; load what is slow afterwards.",
         play=greets,

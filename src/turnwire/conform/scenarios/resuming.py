@@ -94,7 +94,7 @@ SCENARIOS: Final = (
     Scenario(
         name=_MID_TURN,
         tries="follow a turn a second time, while it runs",
-        expects="the same text as the one who sent the prompt has, from its beginning to its end",
+        expects="the same text as on the connection that sent the prompt, from beginning to end",
         matters="A user who reloads the page loses the answer, or sees it twice.",
         mend="Tell the turn so far in the first frame of a connection, then what comes: no gap.",
         play=resumes_in_mid_turn,

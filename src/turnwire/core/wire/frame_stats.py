@@ -84,6 +84,6 @@ class FrameStats:
         self.left_out_bytes += size
 
     def count_contradicted(self, size: int) -> None:
-        """Count a text that repeats what was streamed, and tells another; of size 0, none."""
+        """Count a text of `size` that should repeat the streamed text, but differs; 0: none did."""
         if size:
             self.count_left_out(CONTRADICTED, size)

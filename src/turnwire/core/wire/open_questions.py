@@ -18,7 +18,7 @@ _NO_QUESTIONS: Final[dict[tuple[str, Any], None]] = {}
 
 
 class OpenQuestions(Generic[Place]):
-    """Our questions are kept by id alone, those of other turns by id and place."""
+    """The open questions of a session: ours by id, those of other turns by id and place."""
 
     __slots__ = ("_elsewhere", "_ours")
 

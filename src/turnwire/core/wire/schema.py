@@ -66,7 +66,7 @@ class WireSchema(Struct, frozen=True, kw_only=True):
     hidden: frozenset[str] = frozenset()
     """Paths of fields that may hold anything: redaction keeps no key and no word in them."""
     read: frozenset[str] = frozenset()
-    """Paths in `hidden` by which the dialect goes: redaction keeps their keys, ids and words."""
+    """Paths in `hidden` whose values the dialect reads: redaction keeps their keys, ids, words."""
 
 
 def tag_of(frame: type[Struct]) -> str:

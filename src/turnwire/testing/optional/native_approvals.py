@@ -65,7 +65,7 @@ class NativeApprovals(ScriptedAgent):
         need(sent["approved"] != sent["denied"], f"a yes and a no are {sent['denied']!r}")
 
     def test_a_foreign_answer_is_refused(self) -> None:
-        """An answer to a question that the message has not, or about another call, is refused."""
+        """An answer to a question that is not in the message, or about another call, is refused."""
         exchange = self._native("approved")
         asked = self._asked_natively(exchange)
         reply = _answered(asked.client, b"true")

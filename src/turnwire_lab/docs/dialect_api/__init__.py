@@ -86,7 +86,7 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
     bases = [ast.unparse(base) for base in node.bases]
     shown = [base for base in bases if base.partition("[")[0] in dialect.__all__]
     if shown:
-        yield f"A `{'`, `'.join(shown)}`.\n"
+        yield f"A subclass of `{'`, `'.join(shown)}`.\n"
     yield _prose(ast.get_docstring(node))
     members = [line for each, text in _documented(node.body) for line in _member(each, text)]
     if members:
