@@ -223,8 +223,8 @@ class Telemetry:
         )
         self.dial = PlainHistogram(
             "turnwire_dial_seconds",
-            "From the dial until the agent accepts: the handshake, or the request by a head. A "
-            "late head counts with TURNWIRE_DIAL_S.",
+            "From the dial to the agent's handshake, or over HTTP to the head of its response. A "
+            "head that is late counts with TURNWIRE_DIAL_S.",
             registry=registry,
             buckets=FIRST_BYTE_BUCKETS_S,
         )

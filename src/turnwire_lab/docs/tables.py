@@ -217,7 +217,7 @@ def metrics() -> str:
     registry = CollectorRegistry()
     telemetry = Telemetry(registry)
     families = [
-        (family, getattr(collector, "_labelnames", ()))
+        (family, getattr(collector, "_labelnames", ()) or getattr(family, "_labelnames", ()))
         for collector in vars(telemetry).values()
         if hasattr(collector, "describe") and not isinstance(collector, CollectorRegistry)
         for family in collector.describe()

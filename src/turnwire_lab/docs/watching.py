@@ -13,7 +13,7 @@ def alert_rows() -> Iterator[tuple[str, str, str, str]]:
     for alert in ALERTS:
         name = f"[`{alert.name}`]({page}#{alert.anchor})"
         summary = alert.summary.replace("{{ ", "").replace(" }}", "").replace("$labels.", "the ")
-        yield name, alert.severity.value, _when(alert), summary
+        yield name, alert.severity.value, _when(alert), f"{summary[0].upper()}{summary[1:]}"
 
 
 def record_rows() -> Iterator[tuple[str, str]]:
