@@ -1,6 +1,8 @@
 """The text of a new file: what the wire needs is set, the rest has its defaults."""
 
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,11 +11,12 @@ import pytest
 
 from gateway.tokens import KEY
 from support.plugged import Plugs
-from turnwire.cli.env_file.template import COMMON, example_url, file_text, needed
+from turnwire.cli.env_file.template import COMMON, NOTES, example_url, file_text, needed
 from turnwire.config.dialect_loading import find
 from turnwire.config.effective import agent_auth, history_keeper, turn_log_place
 from turnwire.config.env_file import parse
 from turnwire.config.environ import from_environ
+from turnwire.config.lists import signing_keys
 from turnwire.config.settings import Settings, variable
 from turnwire.dialects import DIALECTS
 
@@ -77,7 +80,8 @@ def test_what_is_changed_most_is_a_comment_below_one_line_of_its_description(wir
         if field not in find(wire).needs:
             (block,) = [each for each in blocks if f"#{variable(field)}=" in each]
             comment, _ = block.splitlines()
-            assert description(field).startswith(comment[2:].partition(" One of ")[0])
+            shown = comment[2:].removesuffix(NOTES.get(field, "")).partition(" One of ")[0]
+            assert description(field).startswith(shown)
 
 
 @pytest.mark.parametrize("wire", DIALECTS)
@@ -96,6 +100,22 @@ def test_the_words_that_a_setting_may_be_are_named() -> None:
     assert "hangs up. One of abort, grace, continue.\n" in text
     assert "in `Authorization`. One of forward, service, none.\n" in text
     assert "# Port to listen on.\n#TURNWIRE_PORT=8787\n" in text
+
+
+@pytest.mark.parametrize("wire", DIALECTS)
+def test_a_key_that_is_made_as_the_file_says_is_taken(wire: str) -> None:
+    """Without one, an app that asks for native approvals is refused."""
+    text = with_url(file_text(wire, KEY), example_url(wire))
+    (made_by,) = re.findall(
+        r"# Keys for approvals.*`(.+)` makes one\.\n#TURNWIRE_SIGNING_KEYS=\n", text
+    )
+    made = subprocess.run(shlex.split(made_by), capture_output=True, text=True, check=True).stdout
+    before = from_environ(values(text))
+    line = f"TURNWIRE_SIGNING_KEYS={made.strip()}"
+    after = from_environ(values(text.replace("#TURNWIRE_SIGNING_KEYS=", line)))
+
+    assert signing_keys(before) == ()
+    assert signing_keys(after) == (made.strip().encode(),)
 
 
 def test_the_lines_of_a_comment_are_short_where_they_are_several() -> None:

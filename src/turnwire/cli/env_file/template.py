@@ -21,11 +21,23 @@ from turnwire.relay.agent.transports import TRANSPORTS
 
 COMMON: Final = (
     *("host", "port", "metrics_port", "agent_auth", "agent_token", "agent_headers", "insecure"),
-    *("jwt_issuer", "jwt_audience", "access", "cors_origins", "history", "turn_log"),
+    *(
+        "jwt_issuer",
+        "jwt_audience",
+        "signing_keys",
+        "access",
+        "cors_origins",
+        "history",
+        "turn_log",
+    ),
     *("on_disconnect", "grace_s", "idle_s", "turn_s", "drain_s", "max_streams_per_user"),
     *("turns_per_minute", "log_format", "log_level"),
 )
 """Fields that the file has as comments, with their defaults."""
+NOTES: Final = {
+    "signing_keys": " Native approvals need one, and `openssl rand -hex 32` makes one.",
+}
+"""What a comment says besides the description."""
 
 _WIDTH: Final = 100
 _FIRST_SENTENCE: Final = re.compile(r".+?\.(?= |$)")
@@ -103,7 +115,8 @@ def _optional(wire: str, dialect: Dialect) -> Iterator[str]:
             choices = _choices(field)
             one_of = f" One of {', '.join(choices)}." if choices else ""
             default = _default(field, wire, dialect)
-            yield f"# {sentence[0]}{one_of}\n#{variable(field)}={default}\n"
+            note = NOTES.get(field, "")
+            yield f"# {sentence[0]}{one_of}{note}\n#{variable(field)}={default}\n"
 
 
 def _default(field: str, wire: str, dialect: Dialect) -> str:
