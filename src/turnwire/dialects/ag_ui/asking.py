@@ -24,7 +24,7 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     """
     wanted = [each.actions for each in interrupts if each.actions is not None]
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
-    named = {each.call_id for each in interrupts if each.actions is None}
+    named = {each.call_id for each in interrupts if each.actions is None} | {*sure_ids(interrupts)}
     cards = _Cards(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
     taken = [None if each.actions is None else cards.take(each.actions) for each in interrupts]
     unnamed = [call_id for call_id, is_named in cards.taken.items() if not is_named]
@@ -47,6 +47,19 @@ def sure_ids(questions: Iterable[Interrupt]) -> Iterator[str]:
         for about in each.about:
             if about.is_sure:
                 yield from about.call_ids
+
+
+def are_approvals(questions: Sequence[Interrupt], calls: Calls) -> bool:
+    """Whether these questions are asked at the cards of their calls.
+
+    Approvals are answered in another way than questions: so all are questions, if one is, or if a
+    card has no room for its approval: two are about its call, or it shows an error. So they are,
+    too, while a card shows less than its call has, which no turn log knows.
+    """
+    call_ids = {each.call_id or "" for each in questions}
+    have_room = len(call_ids) == len(questions) and all(map(calls.is_open, call_ids))
+    ask_yes_or_no = all(each.asks_yes_or_no for each in questions)
+    return have_room and ask_yes_or_no and not calls.any_has_more
 
 
 def abouts(

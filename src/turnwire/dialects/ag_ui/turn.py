@@ -26,7 +26,7 @@ from turnwire.core.events import (
 from turnwire.core.requests import AgentRequest, PromptRequest, QuestionReply
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.core.wire.thread_id import thread_id
-from turnwire.dialects.ag_ui import asking, binding, commands, frames, interrupts
+from turnwire.dialects.ag_ui import asking, binding, commands, frames, interrupts, same_ids
 from turnwire.dialects.ag_ui.content import snapshots
 from turnwire.dialects.ag_ui.content.progress import Progress
 from turnwire.dialects.ag_ui.content.results import HELD_S
@@ -353,7 +353,10 @@ class TurnProtocol(StopsAtOnce):
     def _ask(self, asked: Sequence[Interrupt], new: Sequence[Event]) -> Decoded:
         """Our run ended with questions. The next one begins when all of them have an answer."""
         progress, calls = self._progress, self._progress.calls
-        asked = asking.questions_of(asked, calls)
+        apart = same_ids.one_for_each_id(asked, calls)
+        if apart is None:
+            return self._over(new, Reason.ERROR, UNREADABLE_QUESTION)
+        asked = asking.questions_of(apart, calls)
         if not progress.has_worked and all(each.is_of_graph for each in asked):
             if not self._asks_again:
                 texts = (each.text[:_QUESTION_SHOWN_MAX] for each in asked if each.text)
@@ -362,19 +365,14 @@ class TurnProtocol(StopsAtOnce):
         self._stage = _WAITING
         self._open = {each.question_id: each for each in asked}
         new = [*new, *progress.show_more(asking.sure_ids(asked))]
-        about = {each.call_id or "" for each in asked}
-        described = [calls.described(each.call_id or "") for each in asked]
-        # Approvals are answered in another way than questions: so all are questions, if one is, or
-        # if a card has no room for its approval: two are about its call, or it shows an error. So
-        # they are, too, while a card shows less than its call has, which no turn log knows.
-        are_apart = len(about) == len(asked) and all(map(calls.is_open, about))
-        as_approvals = are_apart and all(each.asks_yes_or_no for each in asked)
-        as_approvals = as_approvals and not calls.any_has_more
+        as_approvals = asking.are_approvals(asked, calls)
         settled: list[Event] = []
         if as_approvals:  # a client answers approvals only when no other call is open
+            about = {each.call_id for each in asked}
             for call_id in calls.open_ids:
                 if call_id not in about:
                     settled += calls.settle(call_id)
+        described = [calls.described(each.call_id or "") for each in asked]
         questions = [
             interrupts.question(each, call, as_approval=as_approvals)
             for each, call in zip(asked, described, strict=True)
