@@ -216,7 +216,8 @@ async def test_a_port_in_use_is_told_in_one_line(which: str) -> None:
     assert out == ""
     assert err == (
         f"turnwire: cannot listen on 127.0.0.1, port {port}: Address already in use,"
-        " perhaps by a gateway that is ending, which takes up to 57 s while turns run."
+        " perhaps by a gateway that is told to end: while turns run,"
+        " it takes up to 30 s to end (57 s, if a client does not read)."
         f" TURNWIRE_{which.upper()} sets another.\n"
     )
 

@@ -43,9 +43,12 @@ class CannotListenError(Exception):
         self.in_use = number == errno.EADDRINUSE
         reason = (isinstance(exc, OSError) and exc.strerror) or str(exc)
         if self.in_use:
-            ends_s = settings.lameduck_s + settings.drain_s + settings.stall_s + _LAST_S
-            turns = f"up to {ends_s:g} s while turns run"
-            reason += f", perhaps by a gateway that is ending, which takes {turns}"
+            drained_s = settings.lameduck_s + settings.drain_s
+            ends_s = drained_s + settings.stall_s + _LAST_S
+            ends = f"up to {drained_s:g} s to end ({ends_s:g} s, if a client does not read)"
+            reason += (
+                f", perhaps by a gateway that is told to end: while turns run, it takes {ends}"
+            )
         setting = variable(field if number in _OF_PORT else "host")
         super().__init__(
             f"cannot listen on {settings.host}, port {port}: {reason}. {setting} sets another."
