@@ -53,9 +53,11 @@ def add_arguments(doctor: argparse.ArgumentParser) -> None:
         "--token", help="a user's token (other users of this machine may see it)"
     )
     token_source.add_argument("--token-file", type=Path, metavar="FILE", help="`-`: standard input")
-    doctor.add_argument("--session", type=_session, default=SESSION, metavar="ID")
+    doctor.add_argument(
+        "--session", type=_session, default=SESSION, metavar="ID", help=f"default: {SESSION}"
+    )
     doctor.add_argument("--origin", help="of a web page, e.g. https://app.example: looks at CORS")
-    doctor.add_argument("--yes", action="store_true", help="turns may be begun")
+    doctor.add_argument("--yes", action="store_true", help="begin turns: send prompts")
     doctor.add_argument(
         "--prompt",
         default=PROMPT,
@@ -67,12 +69,12 @@ def add_arguments(doctor: argparse.ArgumentParser) -> None:
         help="one after which the agent is silent for some seconds: shows lost hang-ups",
     )
     doctor.add_argument(
-        "--idle", action="store_true", help="one long turn: --prompt asks for a silence"
+        "--idle", action="store_true", help="send one turn, whose --prompt asks for a long silence"
     )
     doctor.add_argument(
         "--within", type=float, metavar="SECONDS", help="longest turn (30; with --idle 180)"
     )
-    doctor.add_argument("--ca-file", metavar="FILE", help="whom to trust beside nobody (PEM)")
+    doctor.add_argument("--ca-file", metavar="FILE", help="the only authority to trust (PEM)")
     doctor.add_argument(
         "--proxy", choices=[each.value for each in Proxy], help="if it does not say its name"
     )
