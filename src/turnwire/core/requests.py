@@ -110,7 +110,7 @@ class PromptRequest(AgentRequest, frozen=True, kw_only=True):
     """Whether the client has messages before this one."""
     conversation: Conversation | None = None
     """What the agent is sent: what the client says was said, with this prompt as its end. It holds
-    the text and the files too, so `attachments` is empty. None: the wire has no words for it."""
+    the text and the files too, so `attachments` is empty. None: the dialect has `keeps_history`."""
 
     def without_attachments(self) -> "PromptRequest":
         """The same request without its files and its conversation, to keep after they are sent."""

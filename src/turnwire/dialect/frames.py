@@ -69,8 +69,8 @@ def _split_decoder(kinds: Sequence[type[_Frame]], split: Split) -> FrameDecoder[
 def type_inside(field: str) -> Callable[[bytes], str]:
     """Return a function that returns the type of a frame which comes in an envelope.
 
-    That is the `type` of the object in this field, in an envelope of the same name. It is the type
-    of the envelope, if that has another one; and an empty string, if there is none.
+    Of an envelope whose own type is the name `field`, it returns the `type` of the object in that
+    field. Of any other envelope it returns the envelope's type, or an empty string without one.
     """
     envelope = msgspec.defstruct("Envelope", [("type", str), (field, Raw, Raw())])
     return functools.partial(_type_inside, msgspec.json.Decoder(envelope).decode, field)

@@ -95,8 +95,8 @@ Message: TypeAlias = UserMessage | SystemMessage | AssistantMessage | Result
 class UnsayableError(Exception):
     """A wire has no words for some parts of a message; for the whole message, if none are named.
 
-    `kind` says what they are, in a few words that are the same for all of them: they are shown to
-    the client and counted in the log. A wire that has words for a call has words for its result.
+    `kind` says what they are, in a few words that are the same for all such parts: the client and
+    the log get these words. A wire that has words for a call has words for its result.
     """
 
     def __init__(self, kind: str, parts: Collection[Part] = ()) -> None:
