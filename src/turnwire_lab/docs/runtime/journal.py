@@ -18,7 +18,10 @@ WHAT: Final[Mapping[str, str]] = {
     "RELEASE": "`append`, last, if the lease is given up.",
     "ARRIVE": "`put`, first. It makes the session and locks it, and numbers the command.",
     "PUT": "`put`. No row: the id is known; undo all of it.",
-    "WAITING": "`put`, last. Above 1,000: undo all of it.",
+    "WAITING": (
+        "`put`, last. Above 1,000 commands: undo all of it. Above 64 MiB: undo all of it, unless "
+        "the new body has 4,096 bytes at most, or no other command waits."
+    ),
     "READ": "`read`.",
     "COMMANDS": "`commands`.",
     "EFFECT": "`effect`.",

@@ -180,7 +180,8 @@ async def test_a_validator_of_outputs(tmp_path: Path) -> None:
 
 @pytest.mark.kept(
     "instructions",
-    "its own, and those of the settings, as this process has them. A system prompt is kept",
+    "the agent's own and those of the settings, as the running process has them. A system prompt is"
+    " kept",
 )
 async def test_its_instructions_and_ours(running: Running) -> None:
     async with running.served.socket("instructions") as gateway:
@@ -210,7 +211,8 @@ async def test_a_stop_in_the_text_and_the_next_prompt(running: Running) -> None:
 
 @pytest.mark.kept(
     "a stop in a tool",
-    "the agent gets that nobody knows what a registered one did, and forgets its own",
+    "the agent reads that nobody knows what a registered tool did. It forgets the calls of its"
+    " own tools",
 )
 @pytest.mark.parametrize("name", ["once", "own_holds"])
 async def test_a_stop_in_a_tool_and_the_next_prompt(running: Running, name: str) -> None:
@@ -232,7 +234,7 @@ async def test_a_stop_in_a_tool_and_the_next_prompt(running: Running, name: str)
     [
         pytest.param(
             *("fail", None),
-            marks=pytest.mark.kept("an exception of the agent", "the turn ends in fixed words"),
+            marks=pytest.mark.kept("an exception of the agent", "the turn ends with a fixed text"),
         ),
         ("call own_raises", None),
         ("call own_exits", None),
