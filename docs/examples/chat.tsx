@@ -123,15 +123,25 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
             const { questionId, approvalId, text, kind, options, state, answer: given } = part.data as Question;
             const approval = kind === "approval" ? { approve: true, deny: false } : {};
             const answers = options ? options.map((each) => [each, each] as const) : Object.entries(approval);
+            const chosen = (given as { approved?: boolean } | null)?.approved ?? given; // a native approval may have a reason
+            const verdict = chosen === true ? "approve" : chosen === false ? "deny" : String(chosen ?? "answered");
+            if (state !== "open") {
+              return (
+                <fieldset key={index}>
+                  <legend>{text}</legend>
+                  <output>{state === "expired" ? "expired" : verdict}</output>
+                </fieldset>
+              );
+            }
             return (
-              <fieldset key={index} disabled={state !== "open"}>
+              <fieldset key={index}>
                 <legend>{text}</legend>
                 {answers.map(([label, answer]) => (
                   <button key={label} onClick={() => post("answer", { questionId, answer, approvalId })}>
                     {label}
                   </button>
                 ))}
-                {answers.length === 0 && state === "open" && (
+                {answers.length === 0 && (
                   <form
                     onSubmit={(event) => {
                       event.preventDefault();
@@ -142,8 +152,6 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
                     <button>Answer</button>
                   </form>
                 )}
-                {state === "expired" && <output>expired</output>}
-                {state === "resolved" && <output>{given === true ? "approve" : given === false ? "deny" : String(given)}</output>}
               </fieldset>
             );
           })}

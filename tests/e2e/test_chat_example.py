@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from e2e.example_page import AGENT_TOKEN, ask, opened, props, second_agent, served
 from gateway.http_agent import Asked, HttpAgent
@@ -22,6 +22,7 @@ from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.faultproxy import FaultProxy
 
 RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
+REASONED: Final = {"approved": False, "reason": "not now"}
 PAUSE_S: Final = "2"
 """After each of the 40 lines of a story, which so outlasts all that is waited for here."""
 
@@ -88,7 +89,26 @@ async def test_a_call_waits_for_its_user(
         await expect(page.locator("p", has_text=ended)).to_be_visible()
         await expect(page.locator("output")).to_have_text(button)
         await expect(page.get_by_label("user")).to_have_text("delete notes.txt")
-        await expect(page.get_by_role("button", name=button, exact=True)).to_be_disabled()
+        await expect(page.get_by_role("group").get_by_role("button")).to_have_count(0)
+        await page.reload()
+        await expect(page.locator("output")).to_have_text(button)
+
+
+async def test_a_verdict_with_a_reason_is_shown_as_a_verdict(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    """So it comes from a native approval of another client."""
+
+    async def with_a_reason(route: Route) -> None:
+        given = (route.request.post_data_json or {}) | {"answer": REASONED}
+        await route.continue_(post_data=json.dumps(given))
+
+    async with opened(browser, site, gateway) as page:
+        await ask(page, "delete notes.txt")
+        await page.route("**/answer", with_a_reason)
+        await page.get_by_role("button", name="approve", exact=True).click()
+        await expect(page.locator("output")).to_have_text("deny")
+        await expect(page.locator("p", has_text="It stays.")).to_be_visible()
 
 
 async def test_an_agent_without_a_history_is_not_asked_for_it(browser: Browser, site: str) -> None:
@@ -285,7 +305,7 @@ async def test_without_a_history_an_open_approval_is_there_once_and_a_stop_ends_
         await page.get_by_role("button", name="Stop").click()
         for _ in range(2):
             await expect(page.locator("output")).to_have_text("expired")
-            await expect(page.get_by_role("button", name="approve", exact=True)).to_be_disabled()
+            await expect(page.get_by_role("group").get_by_role("button")).to_have_count(0)
             await expect(page.locator("article")).to_have_count(2)
             await page.reload()
 
