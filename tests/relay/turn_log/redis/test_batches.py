@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.redis_server import RedisServer
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.address import read
-from turnwire.relay.turn_log.redis.batches import Item, run_all
+from turnwire.relay.turn_log.redis.batches import Item, item_of, run_all
 from turnwire.relay.turn_log.redis.servers import Servers
 
 pytestmark = [pytest.mark.sockets, pytest.mark.usefixtures("patient")]
@@ -23,11 +24,11 @@ async def servers(redis: RedisServer) -> AsyncIterator[Servers]:
 
 
 def find(chat: str, size: int = 0) -> Item:
-    return Item(scripts.FIND, chat, "", (), size)
+    return replace(item_of(scripts.FIND, chat, ""), size=size)
 
 
 def renew(chat: str) -> Item:
-    return Item(scripts.KEEP, chat, "t", (6_000, 6_000))
+    return item_of(scripts.KEEP, chat, "t", 6_000, 6_000)
 
 
 async def calls(redis: RedisServer) -> int:

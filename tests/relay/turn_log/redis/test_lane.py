@@ -10,7 +10,7 @@ from gateway.waiting import until
 from turnwire.relay.turn_log.redis import patience, scripts
 from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.lane import Lane
-from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers
+from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers, call_of
 
 pytestmark = pytest.mark.sockets
 
@@ -28,11 +28,11 @@ def lane(servers: Servers) -> Lane:
 
 
 def note(chat: str, number: str) -> Call:
-    return Call(scripts.REPLY, (chat,), (chat, "t", number, "p", f"of {number}", 60_000))
+    return call_of(scripts.REPLY, chat, "t", number, "p", f"of {number}", 60_000)
 
 
 def noted(chat: str, number: str) -> Call:
-    return Call(scripts.ASK, (chat,), (chat, "t", number))
+    return call_of(scripts.ASK, chat, "t", number)
 
 
 @pytest.mark.usefixtures("patient")

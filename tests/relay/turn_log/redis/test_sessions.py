@@ -65,7 +65,7 @@ class Pipe(Lane):
         if self.lags:
             reply.set_result(Failed("TimeoutError"))
         else:
-            self.kept[call.chats[0]] = str(call.arguments[2]).encode()
+            self.kept[call.chats[0]] = str(call.values[2]).encode()
             reply.set_result([[]])
         return reply
 

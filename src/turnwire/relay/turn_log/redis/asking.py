@@ -16,7 +16,7 @@ from turnwire.relay.turn_log.redis.found import FoundTurn, found_turn
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.messages import read_result
 from turnwire.relay.turn_log.redis.patience import patience
-from turnwire.relay.turn_log.redis.servers import Call, Failed
+from turnwire.relay.turn_log.redis.servers import Call, Failed, call_of
 from turnwire.relay.turn_log.redis.writer import LEASE_S
 
 _LOOK_S: Final = 0.5
@@ -67,13 +67,13 @@ class Asking:
         events.add(event)
         number = secrets.token_hex(8)
         try:
-            arguments = (key, turn_id, number, message, _KEPT_MS)
-            reply = await self._lane.call(Call(scripts.SEND, (key,), arguments))
+            sent = call_of(scripts.SEND, key, turn_id, number, message, _KEPT_MS)
+            reply = await self._lane.call(sent)
             if isinstance(reply, Failed):
                 return Rejection.SILENT
             if reply[0] != [1]:
                 raise NotRunningError
-            return await self._reply(Call(scripts.ASK, (key,), (key, turn_id, number)), event)
+            return await self._reply(call_of(scripts.ASK, key, turn_id, number), event)
         finally:
             events.discard(event)
             if not events:
@@ -130,7 +130,7 @@ class Elsewhere:
 
     async def find(self, key: ChatKey) -> FoundTurn | Failed | None:
         """Return the last turn of a chat."""
-        reply = await self._lane.call(Call(scripts.FIND, (key,), (key, "")))
+        reply = await self._lane.call(call_of(scripts.FIND, key, ""))
         return reply if isinstance(reply, Failed) else found_turn(reply[0])
 
     async def last(self, key: ChatKey) -> LastTurn | Rejection | None:

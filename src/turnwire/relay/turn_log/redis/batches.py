@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from turnwire.relay.turn_log.redis.scripts import Script
-from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers
+from turnwire.relay.turn_log.redis.servers import Argument, Call, Failed, Servers, split
 
 _AT_ONCE: Final = 128
 _CALL_BYTES: Final = 1_048_576
@@ -14,14 +14,20 @@ _CALL_BYTES: Final = 1_048_576
 
 
 class Item(Struct, frozen=True):
-    """A script for one turn, with its arguments after the key and the id."""
+    """A script for one turn: see `Call`."""
 
     script: Script
     chat: str
-    turn_id: str
-    arguments: Sequence[str | bytes | int]
+    values: Sequence[str | int]
+    data: Sequence[bytes] = ()
     size: int = 0
     """In bytes, about."""
+
+
+def item_of(script: Script, chat: str, turn_id: str, *arguments: Argument) -> Item:
+    """Return an item with these arguments after the chat and the id."""
+    values, data = split(arguments)
+    return Item(script, chat, [chat, turn_id, *values], data)
 
 
 async def run_all(servers: Servers, items: Sequence[Item]) -> list[Sequence[Any] | None]:
@@ -55,7 +61,9 @@ def _grouped(items: Sequence[Item], *, takes_many: bool) -> list[list[Item]]:
 
 
 def _call(group: Sequence[Item]) -> Call:
-    arguments: list[str | bytes | int] = []
+    values: list[str | int] = []
+    data: list[bytes] = []
     for item in group:
-        arguments += (item.chat, item.turn_id, *item.arguments)
-    return Call(group[0].script, [item.chat for item in group], arguments)
+        values += item.values
+        data += item.data
+    return Call(group[0].script, [item.chat for item in group], values, data)

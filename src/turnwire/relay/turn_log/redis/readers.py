@@ -12,10 +12,10 @@ from typing import Final
 
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import Item, run_all
+from turnwire.relay.turn_log.redis.batches import item_of, run_all
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.reader import RedisReader
-from turnwire.relay.turn_log.redis.servers import Call, Servers
+from turnwire.relay.turn_log.redis.servers import Servers, call_of
 from turnwire.relay.turn_log.redis.writer import LEASE_S
 from turnwire.relay.turn_log.tasks import end
 
@@ -55,8 +55,7 @@ class Readers:
         of_chat = self._readers.get(reader.key, {})
         of_chat.pop(reader, None)
         if not of_chat and self._readers.pop(reader.key, None) is not None:
-            arguments = (reader.key, reader.turn_id, self._process)
-            self._lane.send(Call(scripts.LEAVE, (reader.key,), arguments))
+            self._lane.send(call_of(scripts.LEAVE, reader.key, reader.turn_id, self._process))
 
     def need(self, reader: RedisReader) -> None:
         """Read for this one as soon as possible."""
@@ -103,11 +102,10 @@ class Readers:
     async def _read(self, readers: Sequence[RedisReader]) -> None:
         wanted = [reader.begin_read() for reader in readers]
         items = [
-            Item(
+            item_of(
                 scripts.READ,
-                reader.key,
-                reader.turn_id,
-                (reader.next_index, most, self._process, _READER_MS),
+                *(reader.key, reader.turn_id),
+                *(reader.next_index, most, self._process, _READER_MS),
             )
             for reader, most in zip(readers, wanted, strict=True)
         ]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from redis.exceptions import NoScriptError, ResponseError
 
 from turnwire.relay.turn_log.redis.address import Address
-from turnwire.relay.turn_log.redis.clients import Command, new_client
+from turnwire.relay.turn_log.redis.clients import Command, Packed, new_client, packed
 from turnwire.relay.turn_log.redis.patience import patience
 from turnwire.relay.turn_log.redis.scripts import PARTS, Script
 
@@ -23,18 +23,29 @@ _QUIET_S: Final = 2.0
 """Seconds without a hint after which the connection for hints is tested."""
 
 _CHATS: Final = 4_096
-"""Of so many chats the keys are kept as bytes."""
+"""Of so many chats the keys are kept, packed."""
 
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(list[list[int]]).decode
 
 
+Argument: TypeAlias = str | bytes | int
+
+IS_DATA: Final = False
+"""Stands among the values of a call for one of its data."""
+
+
 class Call(Struct, frozen=True):
-    """A script for one chat or several."""
+    """A script for one chat or several.
+
+    `values` are its arguments, which begin with the chat and an id for each chat. Each of `data`
+    belongs to a place where they have `IS_DATA`.
+    """
 
     script: Script
     chats: Sequence[str]
-    arguments: Sequence[str | bytes | int]
+    values: Sequence[str | int]
+    data: Sequence[bytes] = ()
 
 
 class Failed(Struct, frozen=True):
@@ -46,6 +57,18 @@ class Failed(Struct, frozen=True):
 
 Reply: TypeAlias = list[list[Any]] | Failed
 """The reply to a call: one list for each chat."""
+
+
+def split(arguments: Sequence[Argument]) -> tuple[list[str | int], list[bytes]]:
+    """Return the values and the data of a `Call` with these arguments."""
+    values = [IS_DATA if isinstance(each, bytes) else each for each in arguments]
+    return values, [each for each in arguments if isinstance(each, bytes)]
+
+
+def call_of(script: Script, chat: str, *arguments: Argument) -> Call:
+    """Return a call for one chat, with these arguments after the chat."""
+    values, data = split(arguments)
+    return Call(script, (chat,), [chat, *values], data)
 
 
 def _ignore(_: str) -> None:
@@ -89,12 +112,12 @@ class Servers:
     async def _run(self, node: str, calls: Sequence[Call]) -> list[Reply]:
         try:
             async with patience():
-                found = await self._client.run([_command("EVALSHA", call) for call in calls])
+                found = await self._client.run([self._command("EVALSHA", call) for call in calls])
                 unknown = [
                     index for index, each in enumerate(found) if isinstance(each, NoScriptError)
                 ]
                 if unknown:
-                    again = [_command("EVAL", calls[index]) for index in unknown]
+                    again = [self._command("EVAL", calls[index]) for index in unknown]
                     for index, each in zip(unknown, await self._client.run(again), strict=True):
                         found[index] = each
         except Exception as exc:  # noqa: BLE001 (the loop and a bad reply raise others too)
@@ -167,6 +190,19 @@ class Servers:
     async def aclose(self) -> None:
         await self._client.aclose()
 
+    def _command(self, name: str, call: Call) -> Command | Packed:
+        script = call.script
+        text = script.digest if name == "EVALSHA" else script.text
+        count = script.parts * len(call.chats)
+        data = (_pack(call.values), *call.data)
+        if not self._client.takes_many:
+            keys = [_key(chat, part) for chat in call.chats for part in PARTS[: script.parts]]
+            return (name, text, count, *keys, *data)
+        begin = map(packed, (name.encode(), text.encode(), b"%d" % count))
+        many_keys = [_packed_keys(chat, script.parts) for chat in call.chats]
+        words = (*begin, *many_keys, *map(packed, data))
+        return Packed(b"*%d\r\n%b" % (3 + count + len(data), b"".join(words)))
+
     def _node(self, chat: str) -> str:
         return self._client.node(_key(chat, PARTS[0]))
 
@@ -176,16 +212,6 @@ def _key(chat: str, part: str) -> str:
     return f"turnwire:{{{chat}}}:{part}"
 
 
-def _command(name: str, call: Call) -> Command:
-    """All arguments but bytes go as one: the library takes a microsecond for each."""
-    script = call.script.digest if name == "EVALSHA" else call.script.text
-    parts = call.script.parts
-    keys = [key for chat in call.chats for key in _keys(chat)[:parts]]
-    data = [each for each in call.arguments if type(each) is bytes]
-    values = [type(each) is not bytes and each for each in call.arguments]
-    return (name, script, len(keys), *keys, _pack(values), *data)
-
-
 @lru_cache(_CHATS)
-def _keys(chat: str) -> Sequence[bytes]:
-    return [_key(chat, part).encode() for part in PARTS]
+def _packed_keys(chat: str, parts: int) -> bytes:
+    return b"".join([packed(_key(chat, part).encode()) for part in PARTS[:parts]])

@@ -12,7 +12,7 @@ from turnwire.core import bounds
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.lane import Lane
-from turnwire.relay.turn_log.redis.servers import Call, Failed, Reply
+from turnwire.relay.turn_log.redis.servers import Failed, Reply, call_of
 from turnwire.relay.turn_log.sessions import MemorySessions
 
 LOST_MAX: Final = 10_000
@@ -40,7 +40,7 @@ class RedisSessions:
     async def find(self, key: ChatKey) -> str | None:
         lost = self._lost.get(key)
         if lost is None:
-            reply = await self._lane.call(Call(scripts.SESSION, (key,), (key, "")))
+            reply = await self._lane.call(call_of(scripts.SESSION, key, ""))
             lost = self._lost.get(key)  # the write was under way until now
             if lost is None:
                 return self._used_here.find(key) if isinstance(reply, Failed) else _session(reply)
@@ -57,8 +57,8 @@ class RedisSessions:
 
     def _write(self, key: ChatKey, session_id: str) -> None:
         self._lost.pop(key, None)
-        arguments = (key, "", session_id, self._kept_ms)
-        written = self._lane.send(Call(scripts.KEEP_SESSION, (key,), arguments))
+        call = call_of(scripts.KEEP_SESSION, key, "", session_id, self._kept_ms)
+        written = self._lane.send(call)
         if written is None:
             bounds.keep(self._lost, key, session_id, LOST_MAX)
         else:

@@ -38,7 +38,7 @@ from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.patience import patience
 from turnwire.relay.turn_log.redis.reader import READ_BYTES, RedisReader
 from turnwire.relay.turn_log.redis.readers import Readers
-from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers
+from turnwire.relay.turn_log.redis.servers import Failed, Servers, call_of
 from turnwire.relay.turn_log.redis.sessions import RedisSessions
 from turnwire.relay.turn_log.redis.turn import LONG, LOST, WAITING, RedisTurn
 from turnwire.relay.turn_log.redis.writer import LEASE_S, Writer
@@ -169,8 +169,7 @@ class RedisTurnLog:
             if local.is_running:
                 return None
             await self._writer.settle(local)
-        arguments = (key, "", self._process, _LEASE_MS, self._writer.kept_ms)
-        call = Call(scripts.RESUME, (key,), arguments)
+        call = call_of(scripts.RESUME, key, "", self._process, _LEASE_MS, self._writer.kept_ms)
         reply = await self._elsewhere.ask_again(call, lambda reply: reply == [b""])
         match reply:
             case [bytes(turn_id), bytes(head), base, int(count)]:
@@ -265,9 +264,7 @@ class RedisTurnLog:
         """
         former_id = "" if former is None else former.id
         arguments = (_LEASE_MS, self._writer.kept_ms, turn.head, "")
-        call = Call(
-            scripts.CLAIM, (turn.key,), (turn.key, turn.id, former_id, self._process, *arguments)
-        )
+        call = call_of(scripts.CLAIM, turn.key, turn.id, former_id, self._process, *arguments)
         try:
             async with patience():
                 if former is not None and not self._servers.is_down(turn.key):
@@ -286,8 +283,8 @@ class RedisTurnLog:
         frames: list[bytes] = []
         try:
             while len(frames) < count:
-                arguments = (turn.key, turn.id, base + len(frames), READ_BYTES, "", 0)
-                reply = await self._lane.call(Call(scripts.READ, (turn.key,), arguments))
+                arguments = (turn.id, base + len(frames), READ_BYTES, "", 0)
+                reply = await self._lane.call(call_of(scripts.READ, turn.key, *arguments))
                 if isinstance(reply, Failed) or len(reply[0]) <= _READ_HEAD:
                     break
                 frames += reply[0][_READ_HEAD:]
@@ -328,7 +325,7 @@ class RedisTurnLog:
 
     async def _not_received(self, turn: RedisTurn) -> None:
         await self._writer.settle(turn)
-        self._lane.send(Call(scripts.NOT_RECEIVED, (turn.key,), (turn.key, turn.id)))
+        self._lane.send(call_of(scripts.NOT_RECEIVED, turn.key, turn.id))
 
     # Hints, and messages of other processes.
 
@@ -376,8 +373,8 @@ class RedisTurnLog:
                     del turn.replies[next(iter(turn.replies))]
                 turn.replies[number] = reply
             process, result = turn.replies[number]
-            arguments = (turn.key, turn.id, number, process, result, _REPLY_KEPT_MS)
-            self._lane.send(Call(scripts.REPLY, (turn.key,), arguments))
+            arguments = (turn.id, number, process, result, _REPLY_KEPT_MS)
+            self._lane.send(call_of(scripts.REPLY, turn.key, *arguments))
 
     def _failed(self, reason: str) -> None:
         self._on_failure()

@@ -4,15 +4,16 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import repeat
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import Item, run_all
+from turnwire.relay.turn_log.redis.batches import Item, item_of, run_all
 from turnwire.relay.turn_log.redis.patience import ANSWER_S
 from turnwire.relay.turn_log.redis.scripts import Script
-from turnwire.relay.turn_log.redis.servers import Servers
+from turnwire.relay.turn_log.redis.servers import IS_DATA, Argument, Servers, split
 from turnwire.relay.turn_log.redis.turn import LOST, Batch, RedisTurn
 from turnwire.relay.turn_log.tasks import end
 
@@ -277,26 +278,26 @@ class Writer:
 
     def _renewal(self, turn: RedisTurn) -> _Write:
         if turn.has_lease:
-            return _write(turn, scripts.KEEP, (_LEASE_MS, self.kept_ms))
+            return _write(turn, scripts.KEEP, _LEASE_MS, self.kept_ms)
         # Redis has nothing of this turn. A reader who comes at once must not get the rest alone.
         arguments = ("", self._process, _LEASE_MS, self.kept_ms, turn.head, turn.note or LOST)
-        return _write(turn, scripts.CLAIM, arguments)
+        return _write(turn, scripts.CLAIM, *arguments)
 
     def _next_write(self, turn: RedisTurn) -> _Write:
         if not turn.is_kept:
             ends, kept_ms = turn.ends
             has_begun = int(turn.has_begun)
-            write = _write(turn, scripts.FORGET, (turn.note, ends, kept_ms, has_begun))
+            write = _write(turn, scripts.FORGET, turn.note, ends, kept_ms, has_begun)
             write.note, write.ends, write.has_begun = turn.note, ends, turn.has_begun
             return write
         batch = turn.batch()
-        fields = [word for pair in batch.fields.items() for word in pair]
-        arguments: list[str | bytes | int] = [_LEASE_MS, batch.ends]
-        arguments += [batch.kept_ms if batch.ends else self.kept_ms, len(fields), *fields]
-        arguments += [batch.first, len(batch.frames), batch.base, *batch.frames]
-        write = _write(turn, scripts.APPEND, arguments, sum(map(len, batch.frames)))
-        write.batch = batch
-        return write
+        frames = batch.frames
+        fields, data = split([word for field in batch.fields.items() for word in field])
+        values: list[str | int] = [turn.key, turn.id, _LEASE_MS, batch.ends]
+        values += (batch.kept_ms if batch.ends else self.kept_ms, len(fields), *fields)
+        values += (batch.first, len(frames), batch.base, *repeat(IS_DATA, len(frames)))
+        size = sum(map(len, frames))
+        return _Write(turn, Item(scripts.APPEND, turn.key, values, [*data, *frames], size), batch)
 
 
 async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
@@ -307,7 +308,5 @@ async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
         yield items[first : first + _SLICE]
 
 
-def _write(
-    turn: RedisTurn, script: Script, arguments: Sequence[str | bytes | int], size: int = 0
-) -> _Write:
-    return _Write(turn, Item(script, turn.key, turn.id, arguments, size))
+def _write(turn: RedisTurn, script: Script, *arguments: Argument) -> _Write:
+    return _Write(turn, item_of(script, turn.key, turn.id, *arguments))
