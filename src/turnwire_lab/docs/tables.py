@@ -64,7 +64,7 @@ def wires() -> str:
 
 def losses() -> str:
     """What clients get nothing of, or not as it is, on each wire."""
-    return _table(("What", "What becomes of it", ""), loss_rows())
+    return _table(("What", "What becomes of it", "Note"), loss_rows())
 
 
 def frameworks() -> str:

@@ -254,7 +254,7 @@ LOSSES: Final[Sequence[Loss]] = (
         },
     ),
     Loss(
-        "an end without a verdict",
+        "a stream that breaks off without an end of the turn",
         {name: [TEXT[name], END] for name in OPENED},
     ),
     Loss(
@@ -270,7 +270,7 @@ LOSSES: Final[Sequence[Loss]] = (
             ],
             "acp": [TEXT["acp"], _rpc(_ACP_PROMPT, stopReason="max_tokens")],
         },
-        "the reason stands in the message's metadata (`finishReason`)",
+        "the reason is in the message's metadata (`finishReason`)",
     ),
     Loss(
         "further choices, audio",
