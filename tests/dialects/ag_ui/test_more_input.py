@@ -169,9 +169,11 @@ def test_a_call_that_was_begun_without_input_is_not_one_that_has_some() -> None:
     assert played.calls()["c1#2"] == (A, None)
 
 
-def test_its_input_is_not_shown_where_nobody_is_asked_about_it() -> None:
+@pytest.mark.parametrize("asks", [WHY, WHY | {"toolCallId": "c1"}])
+def test_its_input_is_not_shown_where_nobody_is_asked_whether_it_may_run(asks: Any) -> None:
     played = answer(asking(*CALL_A, WHY), "so")
-    ask(played, *MORE_A, WHY)
+    ask(played, *MORE_A, asks)
 
     assert b"force" not in played.written
     assert json.dumps(asked(played)).count("path") == 0
+    assert in_request(answer(played, "so")) == [SMALL]

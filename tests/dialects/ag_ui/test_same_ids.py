@@ -118,6 +118,7 @@ def test_an_interrupt_that_is_told_twice_is_one_question(twice: Any) -> None:
         [outcome(value(request())), outcome(value(request(args=B)))],
         [outcome(value(request())), outcome(value(request(args=B), request()))],
         [outcome(SINGLE), outcome(SINGLE | {"tool_call_id": "c2", "args": B})],
+        [outcome(value(request(args=each)), reason="tool_call") for each in (A, B)],
     ],
 )
 def test_what_has_no_common_answer_cannot_be_asked(others: list[Any]) -> None:

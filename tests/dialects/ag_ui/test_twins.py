@@ -51,6 +51,13 @@ def test_a_yes_that_may_be_about_its_twin_takes_no_denial_back(
     assert denied(played) == ["c1"]
 
 
+def test_so_it_is_where_a_question_about_the_twin_is_no_decision() -> None:
+    played = answer(asking(*SAME, APPROVE, WHY), NO, "so")
+    answer(ask(played, outcome(UNNAMED, "i2"), WHY | {"toolCallId": "c2"}), YES, "so")
+
+    assert denied(played) == ["c1"]
+
+
 def test_so_it_is_where_both_were_denied() -> None:
     played = answer(asking(*SAME, APPROVE, APPROVE | {"id": "i2", "toolCallId": "c2"}), NO, NO)
     answer(ask(played, outcome(value(request()), "i3")), YES)

@@ -131,12 +131,24 @@ def test_of_two_answers_about_one_call_a_no_counts(
     assert in_request(played) == [("c1", '{"path":"a"}'), ("c1", DENIED)]
 
 
-def test_a_yes_to_the_very_call_that_was_denied_lets_it_run() -> None:
+@pytest.mark.parametrize(
+    ("asks", "yes"), [(APPROVE, YES), (NOTED, {"approved": True, "note": "x"})]
+)
+def test_a_yes_to_the_very_call_that_was_denied_lets_it_run(asks: Any, yes: Any) -> None:
     played = answer(asking(*CALL_A, APPROVE), NO)
-    answer(ask(played, f.text("Really?"), APPROVE), YES)
+    answer(ask(played, f.text("Really?"), asks), yes)
 
     assert in_request(played) == [("c1", '{"path":"a"}')]
     assert len(played.requests[-1]["messages"]) == 2
+
+
+@pytest.mark.parametrize("given", [True, "approve", {"approved": True}, False])
+def test_an_answer_to_another_kind_of_question_about_it_does_not(given: Any) -> None:
+    """As to whether the denial shall be kept in a log."""
+    played = answer(asking(*CALL_A, APPROVE), NO)
+    answer(ask(played, {"id": "i2", "reason": "input_required", "toolCallId": "c1"}), given)
+
+    assert in_request(played) == [("c1", '{"path":"a"}'), ("c1", DENIED)]
 
 
 def test_from_then_on_it_is_a_call_like_any_other() -> None:

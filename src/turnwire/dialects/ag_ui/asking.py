@@ -24,11 +24,13 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
     """
     wanted = [each.actions for each in interrupts if each.actions is not None]
     asked = len(interrupts) - len(wanted) + sum(len(actions.calls) for actions in wanted)
-    named = {each.call_id for each in interrupts if each.actions is None} | {*sure_ids(interrupts)}
+    others = [each for each in interrupts if each.actions is None]
+    named = {each.call_id for each in others} | {*sure_ids(others)}
     cards = _Cards(calls if wanted and asked <= OPEN_QUESTIONS_MAX else Calls(), named)
     taken = [None if each.actions is None else cards.take(each.actions) for each in interrupts]
     unnamed = [call_id for call_id, is_named in cards.taken.items() if not is_named]
-    about = abouts(unnamed, {*named, *cards.taken} - {*unnamed}, calls)
+    decided = {each.call_id for each in others if each.decides} | {*sure_ids(others)}
+    about = abouts(unnamed, {*decided, *cards.taken} - {*unnamed}, calls)
     found: list[Interrupt] = []
     for each, call_ids in zip(interrupts, taken, strict=True):
         actions = each.actions
@@ -42,10 +44,10 @@ def questions_of(interrupts: Sequence[Interrupt], calls: Calls) -> list[Interrup
 
 
 def sure_ids(questions: Iterable[Interrupt]) -> Iterator[str]:
-    """The calls that questions are about for certain, each as it is described."""
+    """The calls that questions for certain ask to allow, each as it is described."""
     for each in questions:
         for about in each.about:
-            if about.is_sure:
+            if about.is_sure and each.decides:
                 yield from about.call_ids
 
 
@@ -67,7 +69,7 @@ def abouts(
 ) -> Mapping[str, About]:
     """What decisions are about that name no call, and are `asked` at the cards of these calls.
 
-    Each may be about any call that is the same, but for those that other questions name (`named`)
+    Each may be about any call that is the same, but for those that other decisions name (`named`)
     or are asked at.
     """
     same = _by_digest(calls, named) if asked else {}

@@ -75,6 +75,11 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     actions: Actions | None = None
     """The calls that it wants decisions about."""
 
+    @property
+    def decides(self) -> bool:
+        """Whether an answer to it may allow a call."""
+        return self.asks_yes_or_no or self.is_decision
+
 
 class Answered(Struct, frozen=True):
     """The answer to an interrupt. `is_approval`: it asked for a yes or a no, and nothing else."""
@@ -84,6 +89,10 @@ class Answered(Struct, frozen=True):
     is_approval: bool
     about: Sequence[About] = ()
     is_decision: bool = False
+
+    @property
+    def decides(self) -> bool:
+        return self.is_approval or self.is_decision
 
 
 class _Outcome(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 The next run gets each answer. But a run may tell no outcome of a call that was denied, and ask
 again: then `Transcript` has to know of the denial. Where it is not sure which call a question is
-about, a no is one to each that it may be about, and a yes lifts no denial.
+about, a no is one to each that it may be about, and a yes lifts no denial. Nor does any answer to a
+question that does not ask whether a call may run.
 """
 
 from collections.abc import Collection, Sequence
@@ -45,7 +46,7 @@ def verdicts_of(answers: Collection[Answered]) -> Verdicts:
         for about, is_allowed in zip(each.about, _allowed(each), strict=True):
             if is_allowed is False:
                 denied |= dict.fromkeys(about.call_ids)
-            if is_allowed is not None and about.is_sure:
+            if is_allowed is not None and about.is_sure and each.decides:
                 sure[is_allowed].update(about.call_ids)
     return Verdicts(denied.keys(), (sure[True] - denied.keys()) | (sure[False] - sure[True]))
 
