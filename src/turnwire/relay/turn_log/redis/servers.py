@@ -198,10 +198,12 @@ class Servers:
         if not self._client.takes_many:
             keys = [_key(chat, part) for chat in call.chats for part in PARTS[: script.parts]]
             return (name, text, count, *keys, *data)
-        begin = map(packed, (name.encode(), text.encode(), b"%d" % count))
-        many_keys = [_packed_keys(chat, script.parts) for chat in call.chats]
-        words = (*begin, *many_keys, *map(packed, data))
-        return Packed(b"*%d\r\n%b" % (3 + count + len(data), b"".join(words)))
+        words = [b"*%d\r\n" % (3 + count + len(data))]
+        words += map(packed, (name.encode(), text.encode(), b"%d" % count))
+        words += [_packed_keys(chat, script.parts) for chat in call.chats]
+        for each in data:
+            words += (b"$%d\r\n" % len(each), each, b"\r\n")  # as `packed`, but copied once
+        return Packed(b"".join(words))
 
     def _node(self, chat: str) -> str:
         return self._client.node(_key(chat, PARTS[0]))

@@ -32,7 +32,7 @@ _SLICE: Final = 16
 _LOOK_S: Final = 1.0
 """Seconds between two tries with a server that failed."""
 
-_FLUSH_BYTES: Final = 8_388_608
+_FLUSH_BYTES: Final = 2_097_152
 """Most bytes of one pipeline, but for one turn more."""
 
 _LEASE_MS: Final = round(LEASE_S * 1_000)
