@@ -245,7 +245,7 @@ async def test_a_page_of_another_origin_can_do_nothing(browser: Browser) -> None
 
 @pytest.mark.attack(
     "a page without an origin (`null`: a sandboxed frame), in a real browser",
-    "as every origin that is not listed",
+    "the same as for every origin that is not listed",
 )
 @pytest.mark.parametrize(("origins", "may"), [("listed", False), ("*", True)])
 async def test_null_is_an_origin_like_any_that_is_not_listed(

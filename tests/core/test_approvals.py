@@ -81,7 +81,7 @@ def test_keys_are_rotated() -> None:
     assert SIGNER.read(signed(renewed), 0) is Invalid.NOT_OURS
 
 
-@pytest.mark.attack("an approval with one bit changed", "it is not ours")
+@pytest.mark.attack("an approval with one bit changed", "it is refused")
 def test_no_bit_of_an_id_can_be_changed() -> None:
     whole = base64.urlsafe_b64decode(signed() + "=" * (-len(signed()) % 4))
     for place in range(len(whole)):

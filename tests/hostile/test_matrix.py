@@ -54,7 +54,8 @@ async def others_notice(name: str, folder: Path) -> None:
 
 
 @pytest.mark.attack(
-    "a hostile agent beside a hundred good streams: explosive `init`, noise, endless ids, floods",
+    "a hostile agent beside a hundred good streams: an `init` that is large in memory, noise, "
+    "endless ids, floods",
     "frames that no honest agent sends end their stream; no attack takes time or memory of the "
     "other streams",
 )

@@ -144,8 +144,8 @@ def test_a_prompt_is_swallowed_by_a_question_of_its_channel_alone(
 
 @pytest.mark.nameless(
     "`queue.state` without a channel",
-    "unless ours is a thread",
-    "only a thread is always named",
+    "unless our channel is a thread",
+    "only threads are always named in it",
 )
 @pytest.mark.parametrize(
     ("place", "ours"), [({}, [Queued()]), (f.CHANNEL, [Queued()]), (BOBS, []), (f.THREAD, [])]
