@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 
 class Phase(enum.Enum):
-    """The state of a tool call. The values are the words of the `v2` wire."""
+    """The state of a tool call. Wires that name it use these words."""
 
     PENDING = "pending"
     RUNNING = "running"
