@@ -98,3 +98,18 @@ def test_who_asks_is_told_by_a_token_or_by_a_name() -> None:
     assert identity_headers(Settings(agent_auth="none"), *who) == named
     service = Settings(agent_auth="service", agent_token="ours")
     assert identity_headers(service, *who) == {"authorization": "Bearer ours", **named}
+
+
+@pytest.mark.parametrize(
+    ("user_id", "sent"),
+    [
+        ("ana.b-c_d~e|f+g/h:i@j9", "ana.b-c_d~e|f+g/h:i@j9"),
+        ("", ""),
+        ("a\r\nx: y", "a%0D%0Ax:%20y"),
+        ("a\n", "a%0A"),
+        ("100%", "100%25"),
+        ("\u0661", "%D9%A1"),
+    ],
+)
+def test_a_name_is_encoded_where_a_header_cannot_carry_it(user_id: str, sent: str) -> None:
+    assert identity_headers(Settings(agent_auth="none"), "", user_id) == {"x-turnwire-user": sent}

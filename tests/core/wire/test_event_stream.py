@@ -122,6 +122,14 @@ def test_a_read_of_nothing_but_plain_events_is_like_any_other() -> None:
     ]
 
 
+def test_after_a_read_of_plain_events_every_line_end_counts() -> None:
+    reader = EventStreamReader(1_000)
+
+    assert read(reader, b"data: a\r\r", b"data: b\n\n", b"\n\n: c\n")[1:] == [(b"b", "", "")]
+    assert read(reader, *[b": ping\n"] * 300) == []
+    assert reader.held_bytes <= len(b": ping\n")
+
+
 def test_an_event_without_name_and_id_is_plain_bytes() -> None:
     reader = EventStreamReader(PLENTY)
 

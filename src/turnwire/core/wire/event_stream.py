@@ -135,7 +135,7 @@ class EventStreamReader:
         ):
             only = _only_events(data)
             if only is not None:
-                self._has_begun = True
+                self._has_begun, self._skips_lf = True, False
                 return only
         if not self._has_begun:
             data = self._without_mark(data)

@@ -166,7 +166,10 @@ class Writer:
         await end(*self._tasks)
         for turn in list(self._turns):
             turn.leave()
-        await self._flush(list(self._turns))
+        self._dirty = dict.fromkeys(self._turns)
+        while self._dirty:  # one pipeline may not have room for all; what fails is not tried again
+            turns, self._dirty = list(self._dirty), {}
+            await self._flush(turns)
 
     # The two tasks.
 
