@@ -56,7 +56,9 @@ def test_a_type_that_is_no_name_gets_no_label() -> None:
     assert {metrics.frame_type(kind) for kind in strange} == {"other"}
 
 
-@pytest.mark.attack("10,000 long frame types in one stream", "32 of up to 64 letters are kept")
+@pytest.mark.attack(
+    "10,000 long frame types in one stream", "32 names of up to 64 letters are kept"
+)
 def test_one_stream_cannot_fill_the_memory_with_names() -> None:
     frame_stats = FrameStats()
     for number in range(10_000):

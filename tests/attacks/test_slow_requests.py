@@ -24,7 +24,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.attack(
     "slow headers: nothing, an empty line, half a line, half a head",
-    "the connection is closed ten seconds after it began",
+    "the connection is closed ten seconds after it was opened",
 )
 @pytest.mark.parametrize(
     "sent", [b"", b"\r\n", b"G", b"GET /healthz HTTP/1.1\r\nhost: x\r\n", HEALTH[:-2]]
@@ -53,7 +53,7 @@ async def test_a_byte_at_a_time_gives_no_more_of_it() -> None:
         assert sent < 100
 
 
-@pytest.mark.attack("slow headers of a second request", "they have ten seconds too")
+@pytest.mark.attack("slow headers of a second request on a connection", "they have ten seconds too")
 async def test_a_second_head_has_its_time_too() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:
         await client.send(HEALTH)
@@ -87,8 +87,8 @@ async def test_a_stream_has_all_the_time_it_wants() -> None:
 
 
 @pytest.mark.attack(
-    "idle connections, kept by an empty line now and then or by a refused body",
-    "they are closed like idle connections; a refused body has thirty seconds",
+    "idle connections, kept open by an empty line now and then or by a refused body",
+    "they are closed like other idle connections; a refused body has thirty seconds",
 )
 async def test_an_empty_line_stops_no_clock() -> None:
     async with Gateway() as gateway, RawClient(gateway) as client:

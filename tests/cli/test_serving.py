@@ -56,7 +56,8 @@ async def test_it_serves_and_leaves_one_wide_line_for_a_stream(client: httpx.Asy
 
 
 @pytest.mark.attack(
-    "every refusal there is, and the log", "neither token nor prompt nor answer is in it"
+    "reading tokens, prompts or answers in the log, after every kind of refusal",
+    "the log has none of them",
 )
 async def test_neither_token_nor_prompt_nor_answer_is_ever_logged(
     client: httpx.AsyncClient,

@@ -56,7 +56,7 @@ DEEP = b"[" * 5_000 + b'"__proto__"' + b"]" * 5_000
     ],
 )
 @pytest.mark.attack(
-    "`__proto__`, `constructor` over `prototype`, behind escapes too",
+    "prototype pollution: a key `__proto__` or `constructor`, also written with escapes",
     "the key is renamed before it reaches a browser",
 )
 def test_a_value_is_sanitized(raw: bytes, made: bytes) -> None:

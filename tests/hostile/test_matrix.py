@@ -56,8 +56,7 @@ async def others_notice(name: str, folder: Path) -> None:
 @pytest.mark.attack(
     "a hostile agent beside a hundred good streams: an `init` that is large in memory, noise, "
     "endless ids, floods",
-    "frames that no honest agent sends end their stream; no attack takes time or memory of the "
-    "other streams",
+    "frames that no honest agent sends end their stream; the other streams hardly notice it",
 )
 @pytest.mark.parametrize("name", AGENTS)
 async def test_a_hostile_agent_is_hardly_noticed(name: str, tmp_path: Path) -> None:
@@ -66,7 +65,7 @@ async def test_a_hostile_agent_is_hardly_noticed(name: str, tmp_path: Path) -> N
 
 @pytest.mark.attack(
     "a hostile client beside a hundred good streams: bodies that are refused, heads without end",
-    "no attack takes time or memory of the other streams",
+    "the other streams hardly notice the attack",
 )
 @pytest.mark.parametrize("name", CLIENTS)
 async def test_a_hostile_client_is_hardly_noticed(name: str, tmp_path: Path) -> None:

@@ -45,8 +45,9 @@ def markdown(table: Table | None) -> str:
     ]
     quiet = ", ".join(f"{ms:g} ms with {wire}" for wire, ms in table.quiet.items())
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + (
-        f"\n{table.date}, {table.machine}. Without an attack a delta took {quiet}; others on the"
-        f" machine took {table.waited_cores:g} of a core from the gateway in the median row.\n"
+        f"\n{table.date}, {table.machine}. Without an attack, 99 of 100 deltas took at most"
+        f" {quiet}. In the median row, other programs on the machine took"
+        f" {table.waited_cores:g} of a core from the gateway.\n"
     )
 
 

@@ -253,7 +253,8 @@ def test_a_remote_file_of_a_listed_host_is_passed_on(url: str) -> None:
     ],
 )
 @pytest.mark.attack(
-    "a file that the agent would fetch from a host of its choice", "400 unless the host is listed"
+    "the address of a file on any host, from which the agent would fetch it",
+    "400 unless the host is listed",
 )
 def test_any_other_remote_file_is_refused(url: str) -> None:
     part = {"type": "file", "mediaType": "image/png", "url": url}

@@ -228,7 +228,8 @@ def test_parts_are_bounded_after_the_last_step_alone() -> None:
 
 
 @pytest.mark.attack(
-    "an answer behind hundreds of thousands of parts", "400: ten thousand are counted at most"
+    "an answer behind hundreds of thousands of parts in one message",
+    "400: at most ten thousand parts are read",
 )
 def test_parts_of_all_steps_are_bounded_too() -> None:
     assert len(responses(*[TEXT] * 9_998, STEP, approved())) == 1

@@ -190,7 +190,7 @@ def test_a_card_that_shows_another_call_than_the_log_has_is_refused(call: Call) 
     assert refused.value.rejection is Rejection.CLOSED
 
 
-@pytest.mark.attack("one approval at the cards of two calls", "it is refused")
+@pytest.mark.attack("one approval that the client puts at the cards of two calls", "it is refused")
 def test_one_approval_is_not_for_two_calls() -> None:
     both = Conversation(PENDING.written, {}, (CALL, Call("c2", "format", Raw(b"{}"))))
 

@@ -44,8 +44,9 @@ NOTED = {
 
 
 @pytest.mark.attack(
-    "an approval of a call that a later run began again with more input",
-    "the agent is sent what was approved, and no other call",
+    "an agent that begins a call again with more input in a later run, and asks for its approval",
+    "the agent gets the call with the input that was approved; the earlier one is settled by the "
+    "result “No result”",
 )
 @pytest.mark.parametrize(
     ("asks", "yes"),
@@ -117,7 +118,8 @@ def test_a_further_call_with_its_id_leaves_one_call_that_lacks_a_result() -> Non
 
 
 @pytest.mark.attack(
-    "an approval of a call that a later run began again with more input", "all of it is shown"
+    "an agent that begins a call again with more input in a later run, and asks for its approval",
+    "the question shows the whole input",
 )
 @pytest.mark.parametrize("beside", [[], CALL_B])
 def test_an_approval_of_a_call_that_has_more_input_now_shows_it(beside: list[bytes]) -> None:

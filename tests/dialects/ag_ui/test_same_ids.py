@@ -21,7 +21,8 @@ NAMELESS = {"id": "i1", "reason": "confirmation", "message": "Sure?"}
 
 
 @pytest.mark.attack(
-    "an agent that asks for two approvals under one id", "one question, whose no denies both"
+    "an agent that asks for the approval of two calls under one id",
+    "the user gets one question that shows both calls; a no denies both",
 )
 @pytest.mark.parametrize("native", [False, True])
 def test_one_question_is_about_both_calls(*, native: bool) -> None:

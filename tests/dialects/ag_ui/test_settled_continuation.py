@@ -221,10 +221,10 @@ def test_where_its_user_was_asked_before_the_agent_is_told_that_it_has_none() ->
 
 
 @pytest.mark.attack(
-    "a no to a call, in a turn whose questions have one id",
-    "the agent gets “No result” for the call",
+    "a client that sends a call back without a result, in a turn whose questions all have one id",
+    "the call may have been denied: the agent gets “No result” for it, so that it does not run it",
 )
-def test_so_it_is_where_the_agent_has_one_id_for_all_that_it_asks() -> None:
+def test_a_call_is_settled_where_the_agent_has_one_id_for_all_that_it_asks() -> None:
     asked = Question(ASKED, Raw(b"{}"), Approval("c2", "weather", Raw(b'{"city":"Rome"}')))
     no = QuestionClosed(ASKED, answer=Raw(b"false"))
     goes_on = answered(BESIDE, WAITING, is_logged=True, earlier=[asked, no])
@@ -233,10 +233,10 @@ def test_so_it_is_where_the_agent_has_one_id_for_all_that_it_asks() -> None:
 
 
 @pytest.mark.attack(
-    "the card of a call without a result, copied by the client",
-    "the agent gets “No result” for each copy",
+    "a client that copies the card of a call without a result",
+    "the agent gets “No result” for each copy, so that it runs the call once at most",
 )
-def test_of_the_copies_of_its_card_one_alone_lacks_a_result() -> None:
+def test_of_the_copies_of_a_card_one_alone_lacks_a_result() -> None:
     """An agent that found them without results might run each."""
     goes_on = answered(BESIDE, BESIDE, BESIDE, WAITING, is_logged=True)
     assert goes_on.results == [("c2:2", "No result"), ("c2:3", "No result")]
@@ -308,8 +308,8 @@ def test_without_a_log_the_agent_is_told_that_the_call_has_none() -> None:
     ],
 )
 @pytest.mark.attack(
-    "a call that nobody is asked about, made up as one without a result",
-    "the agent gets an error as its result",
+    "a client that makes up a call without a result, about which nobody was asked",
+    "the agent gets “No result” for it, so that it does not run it",
 )
 def test_a_call_that_the_client_made_up_has_an_error_as_its_result(
     other: Any, *, is_logged: bool

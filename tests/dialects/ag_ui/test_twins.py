@@ -1,7 +1,7 @@
 """Calls that are the same, and a question that does not say which of them it is about.
 
-A no to it is one to each of them. A yes takes no earlier no back. It makes no difference whether
-the answer comes to the process that asked, or begins a request of its own.
+A no to it is one to each of them. A yes does not take an earlier no back. It makes no difference
+whether the answer comes to the process that asked, or begins a request of its own.
 """
 
 import json
@@ -32,12 +32,12 @@ def denied(played: Played) -> list[str]:
 
 
 @pytest.mark.attack(
-    "an agent that asks about one of two equal calls without naming it, after a no to one of them",
-    "a yes takes no earlier no back",
+    "two equal calls, one of them denied; then the agent asks again, and does not say about which",
+    "a yes to that question does not take the denial back",
 )
 @pytest.mark.parametrize("asks", [value(request()), UNNAMED])
 @pytest.mark.parametrize("beside", [[], [WHY]])
-def test_a_yes_that_may_be_about_its_twin_takes_no_denial_back(
+def test_a_yes_that_may_mean_the_other_call_takes_no_denial_back(
     asks: Any, beside: list[dict[str, str]]
 ) -> None:
     """The twin has the error “No result”, or is open if there were no approvals at cards."""

@@ -30,9 +30,10 @@ AGAIN_B = f.whole_call("c1", "delete", '{"path":"b"}')
 
 
 @pytest.mark.attack(
-    "a yes to a further call with the id of one that was denied", "it is about that one alone"
+    "an agent that gives a new call the id of a denied one, and asks for its approval",
+    "a yes approves the new call alone; the other one stays denied",
 )
-def test_a_yes_to_another_call_with_its_id_is_no_yes_to_the_one_that_was_denied() -> None:
+def test_a_yes_to_a_new_call_leaves_the_denied_call_of_that_id_denied() -> None:
     played = answer(asking(*CALL_A, APPROVE), NO)
     answer(ask(played, *AGAIN_B, APPROVE | {"id": "i2"}), YES)
 

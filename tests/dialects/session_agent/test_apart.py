@@ -44,7 +44,8 @@ def test_in_one_process_no_ping_follows_a_prompt() -> None:
 )
 @pytest.mark.attack(
     "several processes, one user, two equal prompts on the `session-agent` wire",
-    "a turn is aborted only where its prompt is proven: echoed alone before its ping's pong",
+    "a turn is aborted only if its prompt is surely ours: the only such echo so far, and "
+    "before the `pong` to the `ping` that followed our prompt",
 )
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ class Tab:
 @pytest.mark.parametrize("revision", f.REVISIONS)
 @pytest.mark.attack(
     "many prompts of one user that the agent drops without an answer",
-    "users take turns: a prompt of another user waits for one of them, 30 s",
+    "users take turns: the prompt of another user waits for at most one of these, 30 s",
 )
-def test_swallowed_prompts_of_one_user_hold_up_others_for_one_of_them(revision: str) -> None:
+def test_dropped_prompts_of_one_user_hold_up_others_for_one_prompt_alone(revision: str) -> None:
     group = SessionGroup()
     anns = [Tab(group, "ann", revision) for _ in range(20)]
     bob = Tab(group, "bob", revision)

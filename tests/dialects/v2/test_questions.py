@@ -60,7 +60,8 @@ def test_what_closes_a_question_of_another_turn_leaves_ours_open(
 
 @pytest.mark.attack(
     "another turn's question has the id of ours, and is answered",
-    "no other stream shows the answer: it belongs to the question of its turn, or closes neither",
+    "our stream does not show the answer: it closes the question of its own turn, or none if the "
+    "frame does not say whose it is",
 )
 @pytest.mark.parametrize("place", [BOBS, {"turnId": "turn-2"}, NAMELESS])
 def test_an_answer_to_somebody_elses_question_reaches_nobody_else(place: Json) -> None:

@@ -165,7 +165,8 @@ async def test_another_collaborator_has_an_id_of_their_own() -> None:
 
 @pytest.mark.attack(
     "an approval or a question of another user's turn, that a collaborator answers",
-    "as for one that does not exist; the agent gets nothing (`TURNWIRE_ANSWERS=asker`)",
+    "the same error as for one that does not exist; the agent gets nothing "
+    "(`TURNWIRE_ANSWERS=asker`)",
 )
 @pytest.mark.parametrize("text", ["approve 12*7", "ask me: tea or coffee?"])
 async def test_who_asked_is_who_answers(text: str) -> None:

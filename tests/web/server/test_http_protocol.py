@@ -106,7 +106,7 @@ async def test_an_upgrade_that_is_asked_for_is_ignored(
 
 
 @pytest.mark.attack(
-    "a request in the body of a request for another protocol",
+    "a request in the body of a request that asks for another protocol (`Upgrade`)",
     "the upgrade is ignored, and the body is read as a body",
 )
 async def test_the_body_of_a_refused_upgrade_is_no_request() -> None:
