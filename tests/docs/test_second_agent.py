@@ -30,7 +30,7 @@ TOKEN: Final = "known-to-the-gateway-alone"
 EXAMPLES: Final = ROOT / "examples/agents"
 PLAIN: Final = "second_agent.py"
 ASKS: Final = "second_agent_asks.py"
-LINES: Final = {PLAIN: 80, "second_agent_wire.py": 80, ASKS: 56}
+LINES: Final = {PLAIN: 129, ASKS: 56}
 """At most so many: the page promises agents that one can read."""
 SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
 
@@ -145,7 +145,7 @@ async def test_a_prompt_that_waits_is_taken_back_by_an_abort(url: str) -> None:
 
 async def test_an_abort_right_behind_its_prompt_ends_the_turn(plain: dict[str, Any]) -> None:
     """The turn is canceled before its task has run for the first time."""
-    session = plain["ThinkingSession"]()
+    session = plain["Session"]()
     names = {"promptId": "p0", "channelType": "web", "channelId": "default"}
     session.receive({"type": "prompt", "content": "hello"} | names, "ann")
     session.receive({"type": "abort"} | names, "ann")
@@ -174,7 +174,7 @@ async def test_a_result_that_is_no_json_fails_its_call_alone(
     plain: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The session can still be sent, and the log says why the call failed."""
-    session = plain["ThinkingSession"]()
+    session = plain["Session"]()
     plain["TOOLS"]["divide"] = lambda a, b: {a, b}
     for prompt_id, content in (("p0", "what is 12/4?"), ("p1", "hello")):
         session.receive({"type": "prompt", "promptId": prompt_id, "content": content}, "ann")

@@ -8,7 +8,7 @@ import pytest
 from turnwire_lab.agents.frameworks.agent import AgentDown, FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import EXAMPLES, FRAMEWORKS, OTHER_AGENTS, Framework
 
-OF_NO_FRAMEWORK = {"second_agent.py", "second_agent_asks.py", "second_agent_wire.py"}
+OF_NO_FRAMEWORK = {"second_agent.py", "second_agent_asks.py"}
 
 
 def test_every_framework_has_its_file_and_its_lock() -> None:
