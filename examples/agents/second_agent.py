@@ -116,12 +116,12 @@ async def main(session_class: type[Session]) -> None:
         given = request.headers.get("authorization", "").encode()
         return None if hmac.compare_digest(given, wanted) else socket.respond(401, "no\n")
 
-    async def talk(socket: ServerConnection) -> None:
+    async def handle(socket: ServerConnection) -> None:
         await sessions.setdefault(socket.request.path, session_class()).talk(socket)
 
     port = int(os.environ.get("PORT", "8765"))
     limits = {"max_size": 2**25, "ping_timeout": 120}  # prompts have files, clients are slow
-    async with serve(talk, "127.0.0.1", port, process_request=admit, **limits) as server:
+    async with serve(handle, "127.0.0.1", port, process_request=admit, **limits) as server:
         await server.serve_forever()
 
 
