@@ -17,7 +17,12 @@ MESSAGES = {"chat": "messages", "responses": "input", "messages": "messages", "g
 
 def rows(shape: ShapeName) -> Iterator[tuple[str, str, str]]:
     """A thing, its JSON on this wire, and what of it is lost."""
-    before = _messages(SHAPES[shape].encode(model(shape), Request(transcript=(HI,))), shape)
+    asked = [Request(transcript=(HI,)), Request(transcript=(HI, HI))]  # a wire may join the two
+    before = [
+        each
+        for request in asked
+        for each in _messages(SHAPES[shape].encode(model(shape), request), shape)
+    ]
     for name, transcript in PARTS:
         try:
             encoded = SHAPES[shape].encode(model(shape), Request(transcript=transcript))
@@ -37,7 +42,7 @@ def _messages(encoded: Encoded, shape: ShapeName) -> list[Any]:
 
 
 def _losses(encoded: Encoded) -> str:
-    return "<br>".join(f"{loss.what}: {loss.why}" for loss in encoded.losses)
+    return "<br>".join(f"`{loss.where}` {loss.what}: {loss.why}" for loss in encoded.losses)
 
 
 def survival() -> Iterator[tuple[str, str, str]]:

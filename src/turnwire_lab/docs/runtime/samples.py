@@ -26,24 +26,27 @@ CALLED: Final = Assistant((Call("call_1", "search", '{"q":"x"}'),))
 
 PARTS: Final[tuple[tuple[str, tuple[Message, ...]], ...]] = (
     ("a user's text", (HI,)),
-    ("a picture, its bytes", (User((PICTURE,)),)),
-    ("a picture, its address", (User((Image("image/png", url="https://example.com/a.png"),)),)),
-    ("a PDF", (User((File("application/pdf", b"PDF", name="a.pdf"),)),)),
-    ("a PDF, its address", (User((File("application/pdf", url="https://example.com/a.pdf"),)),)),
+    ("a picture, as bytes", (User((PICTURE,)),)),
+    ("a picture, as a URL", (User((Image("image/png", url="https://example.com/a.png"),)),)),
+    ("a PDF, as bytes", (User((File("application/pdf", b"PDF", name="a.pdf"),)),)),
+    ("a PDF, as a URL", (User((File("application/pdf", url="https://example.com/a.pdf"),)),)),
     ("a file of text", (User((File("text/csv", b"a,b"),)),)),
-    ("a recording", (User((File("audio/wav", b"WAV"),)),)),
+    ("a recording of sound", (User((File("audio/wav", b"WAV"),)),)),
     ("a file of another type", (User((ZIP,)),)),
     ("an answer's text", (HI, Assistant((Text("Hello"),)), HI)),
-    ("another model's reasoning", (HI, Assistant((Reasoning("Hm"), Text("Hello"))), HI)),
+    (
+        "another model's reasoning, and its text",
+        (HI, Assistant((Reasoning("Hm"), Text("Hello"))), HI),
+    ),
     ("a picture that a model made", (HI, Assistant((PICTURE,)), HI)),
     ("a call, and its result", (HI, CALLED, Results((Result("call_1", "search", (Text("It"),)),)))),
     ("a call that failed", (HI, CALLED, Results((Result("call_1", "search", (), "failed"),)))),
-    ("a file of another type, from before", (User((ZIP,)), Assistant((Text("No"),)), HI)),
+    ("a file of another type, in an earlier message", (User((ZIP,)), Assistant((Text("No"),)), HI)),
     (
-        "a file of another type in a result",
+        "a file of another type, in a result",
         (HI, CALLED, Results((Result("call_1", "search", (ZIP,)),))),
     ),
-    ("a picture in a result", (HI, CALLED, Results((Result("call_1", "search", (PICTURE,)),)))),
+    ("a picture, in a result", (HI, CALLED, Results((Result("call_1", "search", (PICTURE,)),)))),
 )
 """What it is called, and a transcript whose last messages but `HI` are it."""
 
