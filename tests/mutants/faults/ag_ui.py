@@ -15,6 +15,7 @@ from turnwire.dialects.ag_ui.frames import RunEvent
 _WIRE: Final = "turnwire.dialects.ag_ui"
 _TURN: Final = f"{_WIRE}.turn:TurnProtocol"
 _CALLS: Final = f"{_WIRE}.content.calls:Calls"
+_AS_APPROVALS: Final = f"{_WIRE}.asking:are_approvals"
 _PROGRESS: Final = f"{_WIRE}.content.progress:Progress"
 
 _TURN_TESTS: Final = ("dialects/ag_ui/test_turn.py",)
@@ -87,7 +88,7 @@ FAULTS: Final = (
         decided(ast.If, outcome=False),
         _QUESTIONS,
     ),
-    Fault("a question beside approvals is lost", f"{_TURN}._ask", unasked(2, nth=5), _ASKING),
+    Fault("a question beside approvals is lost", _AS_APPROVALS, unasked(2, nth=2), _ASKING),
     Fault(
         "a long turn goes on without its beginning",
         f"{_TURN}._next_run",
@@ -108,7 +109,7 @@ FAULTS: Final = (
     ),
     Fault("a repeated call is a second card", f"{_CALLS}._is_known", never, _CONTINUATION),
     Fault("a call with an old id is the old call", f"{_CALLS}._is_known", always, _SETTLED),
-    Fault("a card asks for two approvals", f"{_TURN}._ask", unasked(1, nth=4), _ASKING),
+    Fault("a card asks for two approvals", _AS_APPROVALS, unasked(1, nth=1), _ASKING),
     Fault(
         "any call that the client says has no result is one that waits",
         f"{_CALLS}.was_settled_as",

@@ -41,12 +41,14 @@ def with_the_systems_words(convert_in_steps: Function) -> Function:
         *,
         pending: Collection[str] = (),
         prompt_files: Any = None,
+        prompt_texts: Sequence[str] | None = None,
         prompt_id: str | None = None,
         first: int = 0,
         replaced: int = 0,
     ) -> Any:
         limits = structs.replace(limits, with_system=True)
         more = {"pending": pending, "prompt_files": prompt_files, "prompt_id": prompt_id}
+        more["prompt_texts"] = prompt_texts
         return convert_in_steps(messages, write, limits, first=first, replaced=replaced, **more)
 
     return wrong
