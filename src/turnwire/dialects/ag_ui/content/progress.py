@@ -125,9 +125,10 @@ class Progress:
         for held, is_failure in self._held.release():
             self._reasoning.new_round()
             has_failed = is_failure or held.outcome.text == DENIED
-            new += results.events_of(self.calls, held.call_id, held.outcome, is_failure=has_failed)
+            ended = results.events_of(self.calls, held.call_id, held.outcome, is_failure=has_failed)
+            new += self._tell(ended)  # it may be the first to have the input
             self.transcript.result(held.call_id, held.message_id, held.content)
-        return self._tell(new)
+        return new
 
     def finish(self, *, is_interrupted: bool) -> list[Event]:
         """The run is over."""
@@ -151,10 +152,10 @@ class Progress:
         """Note what goes to the client."""
         for event in new:
             if isinstance(event, ToolUpdate):
-                if event.args is not None:
-                    self.transcript.call(event.call_id, event.tool_name, event.args)
-                elif event.phase is Phase.PENDING:
+                if event.phase is Phase.PENDING:
                     self.transcript.begin(event.call_id)
+                else:
+                    self.transcript.call(event.call_id, event.tool_name, event.args)
         return new
 
     def _take(self, frame: RunEvent, size: int) -> list[Event]:
@@ -288,10 +289,13 @@ class Progress:
         self._reasoning.new_round()
         outcome = results.outcome_of(found.content, self._frame_stats)
         is_failure = found.error is not None or outcome.text == DENIED  # the agent repeats it
-        self.transcript.result(call_id, found.message_id, found.content)
-        return results.events_of(
-            self.calls, call_id, outcome, is_failure=is_failure, error=found.error
+        ended = self._tell(
+            results.events_of(
+                self.calls, call_id, outcome, is_failure=is_failure, error=found.error
+            )
         )
+        self.transcript.result(call_id, found.message_id, found.content)
+        return ended
 
     def _take_outcomes(self, found: snapshots.InGraph) -> list[Event]:
         """Tell the outcomes of calls that had none when this run began.

@@ -28,6 +28,8 @@ _TEXT_CHARS: Final = 256
 """About what a further message in a step takes beside its id and its text."""
 
 
+_EMPTY: Final = Raw(b"{}")
+
 _DENIED: Final = Raw(msgspec.json.encode(DENIED))
 """The result of a call that was denied, until there is another. It is this very object."""
 
@@ -74,6 +76,8 @@ class Transcript:
         self._stand_ins: dict[int, _StandIn] = _NONE
         """By their places in what was sent."""
         self._stand_in_of: dict[str, _StandIn] = _NONE
+        self._begun: dict[str, bool] = {}
+        """The calls that began, until there is an input or an outcome."""
         self._lengths: dict[str, int] = {}
         self._chars = 0
 
@@ -113,6 +117,7 @@ class Transcript:
 
     def begin(self, call_id: str) -> None:
         """A call begins, which may have the id of an earlier one. That gets no result any more."""
+        self._begun[call_id] = True
         stand_in = self._stand_in_of.pop(call_id, None)
         if stand_in is not None:
             stand_in.sends_error = True
@@ -134,7 +139,16 @@ class Transcript:
         """How many characters of this message were told; None for none."""
         return self._lengths.get(message_id)
 
-    def call(self, call_id: str, name: str, whole: Raw) -> None:
+    def call(self, call_id: str, name: str, whole: Raw | None) -> None:
+        """The input of a call, each time it is told. None: there is an outcome, and was no input.
+
+        Then the client is shown an empty one. Without a beginning, nobody told the tool.
+        """
+        has_begun = self._begun.pop(call_id, False)
+        if whole is None:
+            if not has_begun:
+                return
+            whole = _EMPTY
         if self._step_of.get(call_id) is None and self._has_room(len(whole)):
             again = f":{len(self._steps)}" if call_id in self._step_of else ""
             message_id = f"{call_id}:message{again}"
