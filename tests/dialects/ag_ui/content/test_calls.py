@@ -6,7 +6,6 @@ import pytest
 from msgspec import Raw
 
 from support.ag_ui_turn import plain_event
-from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.events import Event, Phase, ToolUpdate
 from turnwire.dialects.ag_ui.content.calls import DONE_MAX, INPUT_MAX, OPEN_MAX, UNNAMED, Calls
 
@@ -312,12 +311,49 @@ def test_an_outcome_that_comes_in_between_ends_a_call_that_is_repeated() -> None
     assert len(calls.start("c1", "x")) == 1  # the model tries again, in the same run
 
 
-def test_an_input_that_is_too_long_to_be_compared_is_that_of_the_call() -> None:
-    calls = begun(f'"{"x" * LONG_BYTES}"')
+def test_an_input_that_is_too_long_to_be_kept_is_that_of_no_other_call() -> None:
+    calls = begun('"', "x" * INPUT_MAX, '"')
+    calls.end("c1")
+    calls.next_run()
+
+    assert len(repeated(calls, '"', "x" * INPUT_MAX, '"')) == len(["settled", "pending", "running"])
+
+
+def test_so_is_one_that_was_kept_too_many_bytes_before() -> None:
+    """A long one is compared while its call is among those that are kept."""
+    calls = Calls()
+    for number in range(3):
+        calls.start(f"c{number}", "x")
+        calls.args(f"c{number}", f'"{number}{"x" * (INPUT_MAX // 2 - 8)}"')
+        calls.result(f"c{number}", Raw(b"1"))
+    calls.next_run()
+    told = []
+    for number in range(3):
+        told.append(calls.start(f"c{number}", "x"))
+        calls.args(f"c{number}", f'"{number}{"x" * (INPUT_MAX // 2 - 8)}"')
+        told[-1] += calls.end(f"c{number}")
+
+    assert [bool(each) for each in told] == [False, False, True]
+
+
+def test_what_began_under_no_name_is_not_what_begins_there_later() -> None:
+    calls = Calls()
     calls.result("c1", Raw(b"1"))
     calls.next_run()
 
-    assert repeated(calls, '{"a":1}') == []
+    begun_, _ = events_of(repeated(calls, "{}"))
+    assert (begun_[1]["phase"], begun_[1]["tool_name"]) == ("pending", "x")
+
+
+def test_what_is_not_remembered_any_more_is_no_call_that_begins() -> None:
+    calls = begun("{}")
+    calls.result("c1", Raw(b"1"))
+    calls.next_run()
+    calls.start("c1", "x")
+    for number in range(DONE_MAX):
+        calls.result(f"d{number}", None)
+
+    assert [fields["phase"] for _, fields in events_of(calls.end("c1"))] == ["pending"]
 
 
 def test_empty_pieces_and_pieces_after_the_end_are_nothing() -> None:

@@ -20,11 +20,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from turnwire.core import safe_json
 from turnwire.core.bounds import LONG_BYTES, keep
 from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import json_text
-from turnwire.dialects.ag_ui.content.inputs import digest, has_all, joined
+from turnwire.dialects.ag_ui.content.inputs import joined
+from turnwire.dialects.ag_ui.content.known_call import EMPTY, TOO_LONG, KnownCall
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
@@ -33,67 +33,52 @@ DONE_MAX: Final = 4_096
 """Most calls that are remembered after their outcome."""
 
 INPUT_MAX: Final = 1_048_576
-"""Most characters of the inputs of open calls. Of a longer input, the client gets the pieces."""
+"""Most characters of the inputs of open calls. Of a longer input, the client gets the pieces.
+
+And most bytes of the inputs of a turn's calls that are over. What is not kept is taken for another.
+"""
 
 NO_RESULT: Final = "No result"
 
 UNNAMED: Final = "tool"
 """The name of a call whose beginning was not told."""
 
-_EMPTY_TEXT: Final = "{}"
-_EMPTY: Final = Raw(_EMPTY_TEXT.encode())
-_TOO_LONG: Final = safe_json.TOO_LONG.decode()
+_EMPTY_TEXT: Final = bytes(EMPTY).decode()
+_TOO_LONG_TEXT: Final = bytes(TOO_LONG).decode()
 
 _NONE: Final[dict[str, Any]] = {}
 """What most turns have none of. Nothing is put into it: each empty dictionary takes 80 bytes."""
 
 
-class _Call:
-    __slots__ = ("chars", "has_ended", "input", "is_denied", "name", "pieces", "repeated")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.pieces: list[str] = []
-        self.chars = 0
-        self.has_ended = False
-        """Whether END came."""
-        self.input: Raw | None = None
-        """The whole input, once it was told."""
-        self.is_denied = False
-        """Whether its user said no, and was not asked again."""
-        self.repeated: Raw | None = None
-        """The input with which a later run began it again, if that has more. No card shows it, and
-        the agent is not sent it: once its user is asked about it, it is that of another call."""
-
-
 class _Done(Struct):
     """What the client has of a call that is over."""
 
+    call: KnownCall
     run: int
     """The number of the run in which it got its outcome."""
     has_input: bool
     is_error: bool
-    digest: bytes | None
-    """That of its tool and its input; None if they were not told, or are too long."""
 
 
 class Calls:
     """The calls of a message. They go on from one run to the next, if that answers a question."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Call] = {}
+        self._open: dict[str, KnownCall] = {}
         self._done: dict[str, _Done] = {}
         """Calls that have an outcome, or were settled without one."""
-        self._settled: dict[str, _Call] = {}
+        self._settled: dict[str, KnownCall] = {}
         """Calls that were settled without an outcome, which a later run may have."""
         self._waited: dict[str, None] = {}
         """Calls that had no outcome when this run began."""
-        self._again: dict[str, _Call] = _NONE
+        self._again: dict[str, KnownCall] = _NONE
         """What begins like a call of an earlier run, until its input is whole."""
         self._reused: dict[str, None] = _NONE
         """Ids that a further call has. The client knows it by another id."""
         self._run = 0
         self._input_chars = 0
+        self._done_bytes = 0
+        """Those of the inputs of calls that are over."""
 
     def next_run(self) -> None:
         """Another run of the same message begins. It may repeat calls of the runs before it."""
@@ -140,7 +125,7 @@ class Calls:
     def described(self, call_id: str) -> tuple[str, Raw] | None:
         """The name and the input of a call that has no outcome."""
         call = self._without_outcome(call_id)
-        return None if call is None else (call.name, call.repeated or _known_input(call))
+        return None if call is None else (call.name, (call.repeated or call).known_input)
 
     def digests(self, call_id: str) -> Sequence[bytes]:
         """Those of a call that has no outcome. The first one is of all that it has.
@@ -150,8 +135,7 @@ class Calls:
         call = self._without_outcome(call_id)
         if call is None:
             return ()
-        inputs = (call.repeated, _known_input(call))
-        return [digest(call.name, whole) for whole in inputs if whole is not None]
+        return [each.digest for each in (call.repeated, call) if each is not None]
 
     def deny(self, call_ids: Iterable[str]) -> None:
         """The user said no to these calls."""
@@ -196,32 +180,31 @@ class Calls:
             call = self._without_outcome(call_id)
             if call is not None and call.repeated is not None:
                 events += self._begin_instead(call_id, call.name)
-                events += self._tell_input(call_id, self._open[call_id], call.repeated)
+                events += self._tell_input(call_id, self._open[call_id], call.repeated.known_input)
         return events
 
-    def _without_outcome(self, call_id: str) -> _Call | None:
+    def _without_outcome(self, call_id: str) -> KnownCall | None:
         return self._open.get(call_id) or self._settled.get(call_id)
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of an earlier run, which the client has with its input."""
         self._note_reuse(call_id)
-        call = self._open[call_id] = _Call(name)
-        call.has_ended = True
-        call.input = whole
+        self._open[call_id] = KnownCall(name, whole)
 
     def follow(self, update: ToolUpdate) -> None:
         """Know what an earlier run told of a call."""
-        if update.phase.is_over and not update.preliminary:
-            self.result(update.call_id, None)
-            return
-        self.adopt(update.call_id, update.tool_name, update.args or _EMPTY)
-        if update.phase.is_over:
-            self.settle(update.call_id)
+        call_id, has_outcome = update.call_id, update.phase.is_over and not update.preliminary
+        if not has_outcome or not (self.lacks_outcome(call_id) or self.is_done(call_id)):
+            self.adopt(call_id, update.tool_name, update.args or EMPTY)
+        if has_outcome:
+            self.result(call_id, None)
+        elif update.phase.is_over:
+            self.settle(call_id)
 
     def start(self, call_id: str, name: str) -> list[Event]:
         if self.has_waited_for(call_id) or self._was_done_before(call_id):
             self._again = self._again or {}
-            self._again.setdefault(call_id, _Call(name))
+            self._again.setdefault(call_id, KnownCall(name))
             return []
         return [] if call_id in self._open else self._begin(call_id, name)
 
@@ -259,13 +242,13 @@ class Calls:
         settled = self._settled.pop(call_id, None)
         if call is None and done is not None and settled is None:
             return []
-        name = UNNAMED if settled is None else settled.name
-        call = call or _Call(name)
+        call = call or KnownCall(UNNAMED if settled is None else settled.name)
         whole = call.input or joined(call.pieces)
         self._input_chars -= call.chars
         has_input = whole is not None or (done is not None and done.has_input)
-        known = None if whole is None or len(whole) > LONG_BYTES else digest(call.name, whole)
-        new = _Done(self._run, has_input, error is not None, known)
+        call.input, call.pieces = whole, []
+        new = _Done(settled or call, self._run, has_input, error is not None)
+        self._keep_input(new.call)
         keep(self._done, call_id, new, DONE_MAX)
         return [
             ToolUpdate(
@@ -284,15 +267,16 @@ class Calls:
         The outcome that a later run may have replaces this error.
         """
         call = self._open[call_id]
+        whole = call.known_input
         events = self.result(call_id, None, error=NO_RESULT)
-        call.input, call.pieces = _known_input(call), []
+        call.input, call.has_ended = whole, True
         keep(self._settled, call_id, call, OPEN_MAX)
         return [msgspec.structs.replace(each, preliminary=True) for each in events]
 
     def was_settled_as(self, call_id: str, name: str, whole: Raw) -> bool:
         """Whether this call was settled without an outcome, and has this tool and this input."""
         call = self._settled.get(call_id)
-        return call is not None and digest(call.name, _known_input(call)) == digest(name, whole)
+        return call is not None and call.is_same(name, whole)
 
     def came_late(self, call_id: str, *, has_input: bool, is_error: bool) -> Sequence[str]:
         """What a snapshot knows of a call that is over, and the client was not told: each once."""
@@ -314,9 +298,9 @@ class Calls:
             yield from self.end(call_id)
         for call_id, call in self._open.items():
             if call.input is None:
-                yield from self._tell_input(call_id, call, joined(call.pieces) or _EMPTY)
+                yield from self._tell_input(call_id, call, joined(call.pieces) or EMPTY)
 
-    def _tell_input(self, call_id: str, call: _Call, whole: Raw) -> list[Event]:
+    def _tell_input(self, call_id: str, call: KnownCall, whole: Raw) -> list[Event]:
         call.input = whole
         call.has_ended = True
         return [_update(call_id, call.name, Phase.RUNNING, whole)]
@@ -327,7 +311,7 @@ class Calls:
             events = self.result(next(iter(self._open)), None, error=NO_RESULT)
         self._note_reuse(call_id)
         self._waited.pop(call_id, None)
-        self._open[call_id] = _Call(name)
+        self._open[call_id] = KnownCall(name)
         return [*events, _update(call_id, name, Phase.PENDING)]
 
     def _note_reuse(self, call_id: str) -> None:
@@ -337,15 +321,21 @@ class Calls:
             keep(self._reused, call_id, None, DONE_MAX)
         self._settled.pop(call_id, None)
 
-    def _add_piece(self, call: _Call, delta: str) -> None:
+    def _keep_input(self, call: KnownCall) -> None:
+        """Keep the input of a call that is over, while there is room for those of a turn."""
+        self._done_bytes += len(call.input or EMPTY)
+        if self._done_bytes > INPUT_MAX:
+            call.input = TOO_LONG
+
+    def _add_piece(self, call: KnownCall, delta: str) -> None:
         call.chars += len(delta)
         self._input_chars += len(delta)
         if self._input_chars <= INPUT_MAX:
             call.pieces.append(delta)
         else:
-            call.pieces = [_TOO_LONG]
+            call.pieces = [_TOO_LONG_TEXT]
 
-    def _end_again(self, call_id: str, again: _Call) -> list[Event]:
+    def _end_again(self, call_id: str, again: KnownCall) -> list[Event]:
         """What began like a call of an earlier run is that call, or one of its own."""
         self._input_chars -= again.chars
         text = "".join(again.pieces)
@@ -364,32 +354,26 @@ class Calls:
 
     def _is_known(self, call_id: str, name: str, whole: Raw | None) -> bool:
         """Whether a tool and an input are those of the call that has this id; None: not told."""
-        call = self._without_outcome(call_id)
-        if call is None:
-            done = self._done.get(call_id)
-            known = None if done is None else done.digest
-            return known is None or whole is None or known == digest(name, whole)
-        if call.name != name:
+        waiting, done = self._without_outcome(call_id), self._done.get(call_id)
+        known = waiting or (None if done is None else done.call)
+        if known is None or known.name != name:
             return False
-        known = _known_input(call)
         if whole is None:
             return True
-        if digest("", whole) == digest("", known):
-            call.repeated = None  # what an earlier run added is not part of it any more
+        if known.is_same(name, whole):
+            known.repeated = None  # what an earlier run added is not part of it any more
             return True
-        if call.is_denied or len(whole) > LONG_BYTES or not has_all(whole, known):
+        if waiting is None or known.is_denied or len(whole) > LONG_BYTES:
             return False
-        call.repeated = whole
+        if not known.has_less(whole):
+            return False
+        known.repeated = KnownCall(name, whole)
         return True
 
     def _was_done_before(self, call_id: str) -> bool:
         """Whether a call of this id was done in an earlier run."""
         done = self._done.get(call_id)
         return done is not None and done.run < self._run
-
-
-def _known_input(call: _Call) -> Raw:
-    return call.input or joined(call.pieces) or _EMPTY
 
 
 def _update(call_id: str, name: str, phase: Phase, args: Raw | None = None) -> ToolUpdate:
