@@ -5,6 +5,7 @@ import json
 import pytest
 from msgspec import Raw
 
+from guards.counting import opcodes
 from support.ag_ui_messages import Item, read
 from turnwire.dialects.ag_ui.content.transcript import KEPT_MAX, LENGTHS_MAX, Transcript
 
@@ -47,6 +48,44 @@ def test_however_short_its_messages_are_a_turn_has_a_bound() -> None:
         said.text(f"m{number}", "a")
 
     assert (said.is_whole, list(said.messages())) == (False, [])
+
+
+def test_a_text_costs_the_same_however_many_calls_had_results_beside_a_denied_one() -> None:
+    """An event must not take time for all that was before it."""
+
+    def of_texts(calls: int) -> int:
+        said = kept()
+
+        def tell() -> None:
+            for number in range(100):
+                said.text(f"m{number % 2}", "a")
+
+        for number in range(calls):
+            said.call(f"c{number}", "weather", Raw(b"{}"))
+        for number in range(1, calls):
+            said.result(f"c{number}", f"t{number}", Raw(b"1"))
+        said.deny(["c0"])
+        return opcodes(tell)
+
+    assert of_texts(400) == of_texts(4)
+
+
+def test_a_step_ends_with_the_result_that_takes_the_place_of_a_denial() -> None:
+    said = kept()
+    said.call("c1", "delete", Raw(b"{}"))
+    said.deny(["c1"])
+    said.text("m1", "Hm. ")
+    said.ask_again(["c1"])
+    said.deny(["c1"])
+    said.result("c1", "t1", Raw(b'"gone"'))
+    said.text("m2", "So.")
+
+    assert read(said.messages()) == [
+        Item("assistant", "text", "Hm. "),
+        Item("assistant", "call", ("delete", "{}"), "c1"),
+        Item("tool", "result", "gone", "c1"),
+        Item("assistant", "text", "So."),
+    ]
 
 
 def test_a_call_that_waits_has_no_result() -> None:

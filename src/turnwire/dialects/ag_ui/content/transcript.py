@@ -5,7 +5,7 @@ A run that ends with an interrupt goes on in another run, whose request has the 
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
@@ -38,6 +38,10 @@ _LACKING: Final = Raw(msgspec.json.encode(NO_RESULT))
 might run both when its user approves one."""
 
 
+_Result: TypeAlias = tuple[str, Raw]
+"""The id of its message, and its content."""
+
+
 class _Step(Struct):
     """A message of the assistant: texts, then calls. Their results follow it.
 
@@ -47,9 +51,26 @@ class _Step(Struct):
     message_id: str
     texts: dict[str, list[str]] = {}
     calls: dict[str, tuple[str, Raw]] = {}
-    results: dict[str, tuple[str, Raw]] = {}
+    results: dict[str, _Result] = {}
+    denials: int = 0
+    """How many of the results are denials."""
     is_sent: bool = False
     """Whether the agent is sent the message by others, and only its results are to be said."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there are calls, and each has a result. A denial is none: a run may tell one."""
+        return bool(self.calls) and len(self.results) - self.denials == len(self.calls)
+
+    def result_of(self, call_id: str) -> _Result | None:
+        return self.results.get(call_id)
+
+    def give(self, call_id: str, result: _Result | None) -> None:
+        self.denials += _is_denial(result) - _is_denial(self.results.get(call_id))
+        if result is None:
+            del self.results[call_id]
+        else:
+            self.results[call_id] = result
 
 
 class _StandIn(Struct):
@@ -58,7 +79,13 @@ class _StandIn(Struct):
     sent_id: str
     sends_error: bool
     """Whether the agent is sent the error until there is a result."""
-    result: tuple[str, Raw] | None = None
+    result: _Result | None = None
+
+    def result_of(self, _call_id: str) -> _Result | None:
+        return self.result
+
+    def give(self, _call_id: str, result: _Result | None) -> None:
+        self.result = result
 
 
 class Transcript:
@@ -160,11 +187,9 @@ class Transcript:
 
     def result(self, call_id: str, message_id: str, content: Raw) -> None:
         """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
-        step, stand_in = self._step_of.get(call_id), self._stand_in_of.get(call_id)
-        if stand_in is not None and self._has_room(len(content)):
-            stand_in.result = (message_id, content)
-        elif step is not None and self._has_room(len(content)):
-            step.results[call_id] = (message_id, content)
+        holder = self._holder_of(call_id)
+        if holder is not None and self._has_room(len(content)):
+            holder.give(call_id, (message_id, content))
 
     def deny(self, call_ids: Iterable[str]) -> None:
         """The agent was sent the denial of these calls. From now on, none is without a result."""
@@ -174,22 +199,19 @@ class Transcript:
     def ask_again(self, call_ids: Iterable[str]) -> None:
         """These calls were asked about again, and the next run begins with what was answered."""
         for call_id in call_ids:
-            stand_in, step = self._stand_in_of.get(call_id), self._step_of.get(call_id)
-            if stand_in is not None and _is_denial(stand_in.result):
-                stand_in.result = None
-            elif step is not None and _is_denial(step.results.get(call_id)):
-                del step.results[call_id]
+            holder = self._holder_of(call_id)
+            if holder is not None and _is_denial(holder.result_of(call_id)):
+                holder.give(call_id, None)
 
     def _give(self, call_id: str, content: Raw) -> None:
         """Note this as the result of a call that has none."""
-        if self._result_of(call_id) is None:
+        holder = self._holder_of(call_id)
+        if holder is not None and holder.result_of(call_id) is None:
             self.result(call_id, f"{call_id}:result", content)
 
-    def _result_of(self, call_id: str) -> tuple[str, Raw] | None:
-        step, stand_in = self._step_of.get(call_id), self._stand_in_of.get(call_id)
-        if stand_in is not None:
-            return stand_in.result
-        return None if step is None else step.results.get(call_id)
+    def _holder_of(self, call_id: str) -> _Step | _StandIn | None:
+        """What holds the result of a call."""
+        return self._stand_in_of.get(call_id) or self._step_of.get(call_id)
 
     def messages(self) -> Iterator[bytes]:
         """The messages, encoded. A call without a result has none: the agent waits for it."""
@@ -217,7 +239,7 @@ class Transcript:
     def _step(self, message_id: str) -> _Step:
         """The step that is open. When all of its calls have results, another one begins."""
         last = self._steps[-1] if self._steps else None
-        if last is None or last.is_sent or _has_results(last):
+        if last is None or last.is_sent or last.is_over:
             return self._new_step(message_id)
         return last
 
@@ -233,14 +255,7 @@ class Transcript:
         return self.is_whole
 
 
-def _has_results(step: _Step) -> bool:
-    """Whether a step has calls, and each has a result. A denial is none: the run may tell one."""
-    if not step.calls or len(step.results) < len(step.calls):
-        return False
-    return not any(map(_is_denial, step.results.values()))
-
-
-def _is_denial(result: tuple[str, Raw] | None) -> bool:
+def _is_denial(result: _Result | None) -> bool:
     return result is not None and result[1] is _DENIED
 
 
