@@ -9,13 +9,18 @@ from typing import Any
 import pytest
 
 from support import ag_ui_frames as f
-from support.ag_ui_asking import APPROVE, WHY, YES, answer, ask, asking, in_request
+from support.ag_ui_asking import APPROVE, MORE_A, NO, WHY, YES, answer, ask, asking, in_request
 from support.ag_ui_decisions import CALL_A, CALL_B, A, B, asked
+from support.ag_ui_turn import Played
+from support.continued import REQUESTS
+from turnwire.core.body.ui_message import DENIED
 from turnwire.core.bounds import LONG_BYTES
+from turnwire.core.ui_stream.output import StreamOptions
 from turnwire.dialects.ag_ui.content.calls import INPUT_MAX
 
 MAIL = f.whole_call("c2", "mail", '{"to":"x"}')
 DONE = (f.result("gone", "c2", "t2"), f.result("gone", "c1", "t1"))
+SMALL = ("c1", '{"path":"a"}')
 ABOUT_B = APPROVE | {"id": "i2", "toolCallId": "c2"}
 
 
@@ -53,3 +58,68 @@ def test_another_call_under_the_id_of_one_with_a_long_input_is_shown(size: int) 
     ask(played, *CALL_A, f.result("gone", "c1", "t2"), WHY)
 
     assert played.calls() == {"c1": (given, "gone"), "c1#2": (A, "gone")}
+
+
+@pytest.mark.attack(
+    "an agent that begins a call again that has its outcome, and asks for its approval",
+    "the approval shows its tool and its input, and the call has a card of its own",
+)
+@pytest.mark.parametrize(
+    "again", [CALL_A, [f.call("c1", "delete")], f.whole_call("c1", "delete", "{}")]
+)
+def test_an_approval_of_a_call_that_began_again_shows_it(again: list[bytes]) -> None:
+    played = answer(asking(*CALL_A, APPROVE), NO)
+    answer(ask(played, f.result("Kept"), WHY), "so")
+    ask(played, *again, APPROVE | {"id": "i2"})
+    question = asked(played)[-1]
+
+    assert "callId" not in question
+    assert (question["kind"], question["toolName"], question["args"]) == ("approval", "delete", A)
+    answer(played, YES)
+    assert in_request(played) == [SMALL, ("c1", "Kept"), SMALL]
+    ask(played, *CALL_A, f.result("gone", "c1", "t3"), WHY)
+    assert played.calls() == {"c1": (A, "Kept"), "c1#2": (A, "gone")}
+
+
+def test_what_is_only_repeated_has_no_card_though_another_run_asks_about_it() -> None:
+    played = answer(asking(*CALL_A, f.result("gone"), WHY), "so")
+    answer(ask(played, *CALL_A, f.result("gone"), WHY), "so")
+    ask(played, f.text("Hm."), APPROVE)
+    question = asked(played)[-1]
+
+    assert (question["callId"], question["toolName"], question["args"]) == ("c1", "delete", A)
+    assert played.calls() == {"c1": (A, "gone")}
+    answer(played, YES)
+    assert in_request(played)[:2] == [SMALL, ("c1", "gone")]
+
+
+def test_nor_does_it_keep_another_approval_from_its_card() -> None:
+    options = StreamOptions(approvals=REQUESTS)
+    played = Played(native=True, options_of_stream=options)
+    answer(ask(played, *CALL_A, f.result("gone"), *CALL_B, WHY), "so")
+    ask(played, *CALL_A, ABOUT_B)
+
+    assert list(played.client.approvals.values()) == ["c2"]
+    assert played.calls() == {"c1": (A, "gone"), "c2": (B, None)}
+
+
+@pytest.mark.attack(
+    "an agent that repeats a denial as the outcome of its call, and asks for its approval",
+    "the approval shows its tool and its input",
+)
+def test_an_approval_of_a_call_whose_denial_was_repeated_shows_it() -> None:
+    played = answer(asking(*CALL_A, APPROVE), NO)
+    answer(ask(played, WHY), "so")
+    said = f.assistant("", c1='{"path":"a"}')
+    ask(played, f.snapshot(f.user(), said, f.tool(DENIED, "c1")), APPROVE | {"id": "i2"})
+    question = asked(played)[-1]
+
+    assert (question["callId"], question["toolName"], question["args"]) == ("c1", "delete", A)
+
+
+def test_what_a_later_run_added_is_not_part_of_a_call_with_an_outcome() -> None:
+    """The client's card, and what the agent is sent, have less."""
+    played = answer(asking(*CALL_A, WHY), "so")
+    ask(played, *MORE_A, f.result("gone"), APPROVE)
+
+    assert asked(played)[-1]["args"] == A

@@ -140,7 +140,7 @@ def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
 
 
 def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:
-    """A question that shows the call itself: its card has another id, or shows less."""
+    """A question that shows the call itself: its card has another id, or is not there yet."""
     encoded = Raw(msgspec.json.encode(safe_json.join_surrogates(name)))
     shown = {"toolName": encoded, "args": whole}
     return msgspec.structs.replace(interrupt, call_id=None, fields={**interrupt.fields, **shown})

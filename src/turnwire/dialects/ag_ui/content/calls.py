@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from turnwire.core.bounds import LONG_BYTES, keep
 from turnwire.core.events import Event, Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.wire import json_text
 from turnwire.dialects.ag_ui.content.inputs import joined
-from turnwire.dialects.ag_ui.content.known_call import EMPTY, TOO_LONG, KnownCall
+from turnwire.dialects.ag_ui.content.known_call import EMPTY, TOO_LONG, DoneCall, KnownCall
 
 OPEN_MAX: Final = 256
 """Most calls that are open at once."""
@@ -50,22 +50,12 @@ _NONE: Final[dict[str, Any]] = {}
 """What most turns have none of. Nothing is put into it: each empty dictionary takes 80 bytes."""
 
 
-class _Done(Struct):
-    """What the client has of a call that is over."""
-
-    call: KnownCall
-    run: int
-    """The number of the run in which it got its outcome."""
-    has_input: bool
-    is_error: bool
-
-
 class Calls:
     """The calls of a message. They go on from one run to the next, if that answers a question."""
 
     def __init__(self) -> None:
         self._open: dict[str, KnownCall] = {}
-        self._done: dict[str, _Done] = {}
+        self._done: dict[str, DoneCall] = {}
         """Calls that have an outcome, or were settled without one."""
         self._settled: dict[str, KnownCall] = {}
         """Calls that were settled without an outcome, which a later run may have."""
@@ -123,9 +113,12 @@ class Calls:
         return call_id in self._done and not self.lacks_outcome(call_id)
 
     def described(self, call_id: str) -> tuple[str, Raw] | None:
-        """The name and the input of a call that has no outcome."""
+        """The name and the input of a call: those that its user would allow."""
         call = self._without_outcome(call_id)
-        return None if call is None else (call.name, (call.repeated or call).known_input)
+        if call is None:
+            done = self._done.get(call_id)
+            return None if done is None else (done.call.name, done.call.known_input)
+        return call.name, (call.repeated or call).known_input
 
     def digests(self, call_id: str) -> Sequence[bytes]:
         """Those of a call that has no outcome. The first one is of all that it has.
@@ -156,31 +149,38 @@ class Calls:
     def is_apart(self, call_id: str) -> bool:
         """Whether an approval of a call cannot be asked at its card.
 
-        The client knows the card by another id, since an earlier call had this one. Or the card
-        shows less than the agent may run.
+        The client knows the card by another id, since an earlier call had this one. Or there will
+        be another card, see `show_more`.
         """
-        return call_id in self._reused or self._has_more(call_id)
+        return call_id in self._reused or self._more(call_id) is not None
 
     @property
     def any_has_more(self) -> bool:
         """Whether a later run began a call with more input than its card shows."""
-        return any(map(self._has_more, self.waiting_ids))
+        return any(self._more(call_id) is not None for call_id in self.waiting_ids)
 
-    def _has_more(self, call_id: str) -> bool:
+    def _more(self, call_id: str) -> KnownCall | None:
+        """What an approval of this id is about, if it has no card: what began again under it.
+
+        Either that has more input than the card, or the call of the card has its outcome.
+        """
         call = self._without_outcome(call_id)
-        return call is not None and call.repeated is not None
+        if call is not None:
+            return call.repeated
+        done = self._done.get(call_id)
+        return None if done is None or done.began_again != self._run else done.call
 
     def show_more(self, call_ids: Iterable[str]) -> list[Event]:
-        """The user is asked about these calls. What has more input than its card shows is begun.
+        """The user is asked about these calls. What began again, and has no card, has one now.
 
         So it is a call of its own, with a card that has all that may run.
         """
         events: list[Event] = []
         for call_id in call_ids:
-            call = self._without_outcome(call_id)
-            if call is not None and call.repeated is not None:
-                events += self._begin_instead(call_id, call.name)
-                events += self._tell_input(call_id, self._open[call_id], call.repeated.known_input)
+            more = self._more(call_id)
+            if more is not None:
+                events += self._begin_instead(call_id, more.name)
+                events += self._tell_input(call_id, self._open[call_id], more.known_input)
         return events
 
     def _without_outcome(self, call_id: str) -> KnownCall | None:
@@ -247,7 +247,7 @@ class Calls:
         self._input_chars -= call.chars
         has_input = whole is not None or (done is not None and done.has_input)
         call.input, call.pieces = whole, []
-        new = _Done(settled or call, self._run, has_input, error is not None)
+        new = DoneCall(settled or call, self._run, has_input, error is not None)
         self._keep_input(new.call)
         keep(self._done, call_id, new, DONE_MAX)
         return [
@@ -323,6 +323,7 @@ class Calls:
 
     def _keep_input(self, call: KnownCall) -> None:
         """Keep the input of a call that is over, while there is room for those of a turn."""
+        call.repeated = None
         self._done_bytes += len(call.input or EMPTY)
         if self._done_bytes > INPUT_MAX:
             call.input = TOO_LONG
@@ -354,20 +355,28 @@ class Calls:
 
     def _is_known(self, call_id: str, name: str, whole: Raw | None) -> bool:
         """Whether a tool and an input are those of the call that has this id; None: not told."""
-        waiting, done = self._without_outcome(call_id), self._done.get(call_id)
-        known = waiting or (None if done is None else done.call)
-        if known is None or known.name != name:
+        call = self._without_outcome(call_id)
+        if call is None:
+            return self._is_done_again(call_id, name, whole)
+        if call.name != name:
             return False
         if whole is None:
             return True
-        if known.is_same(name, whole):
-            known.repeated = None  # what an earlier run added is not part of it any more
+        if call.is_same(name, whole):
+            call.repeated = None  # what an earlier run added is not part of it any more
             return True
-        if waiting is None or known.is_denied or len(whole) > LONG_BYTES:
+        if call.is_denied or len(whole) > LONG_BYTES or not call.has_less(whole):
             return False
-        if not known.has_less(whole):
+        call.repeated = KnownCall(name, whole)
+        return True
+
+    def _is_done_again(self, call_id: str, name: str, whole: Raw | None) -> bool:
+        done = self._done.get(call_id)
+        if done is None or done.call.name != name:
             return False
-        known.repeated = KnownCall(name, whole)
+        if whole is not None and not done.call.is_same(name, whole):
+            return False
+        done.began_again = self._run
         return True
 
     def _was_done_before(self, call_id: str) -> bool:

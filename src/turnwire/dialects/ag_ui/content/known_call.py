@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from turnwire.core import safe_json
 from turnwire.dialects.ag_ui.content.inputs import digest, has_all, joined
@@ -46,3 +46,15 @@ class KnownCall:
     def has_less(self, whole: Raw) -> bool:
         """Whether an input has all of this call's fields, and more."""
         return has_all(whole, self.known_input)
+
+
+class DoneCall(Struct):
+    """What the client has of a call that is over."""
+
+    call: KnownCall
+    run: int
+    """The number of the run in which it got its outcome."""
+    has_input: bool
+    is_error: bool
+    began_again: int | None = None
+    """The number of the last run that began it again: a repetition, unless its user is asked."""
