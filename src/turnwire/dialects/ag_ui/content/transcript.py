@@ -15,7 +15,7 @@ from turnwire.core.body.ui_message import DENIED, NO_RESULT
 from turnwire.dialects.ag_ui import commands
 
 KEPT_MAX: Final = 1_048_576
-"""Most characters of a turn that are kept. A longer turn cannot be continued in another run."""
+"""About the most bytes of a turn that are kept. A longer one cannot go on in another run."""
 
 LENGTHS_MAX: Final = 256
 """Most messages whose length is kept."""
@@ -24,8 +24,12 @@ LENGTHS_MAX: Final = 256
 _NONE: Final[dict[Any, Any]] = {}
 """What most turns have none of. Nothing is put into it: each empty dictionary takes 80 bytes."""
 
-_TEXT_CHARS: Final = 256
+_TEXT_BYTES: Final = 256
 """About what a further message in a step takes beside its id and its text."""
+
+_STEP_BYTES: Final = 500
+_PART_BYTES: Final = 250
+"""About what a call takes, or a result, beside its ids and its content."""
 
 
 _EMPTY: Final = Raw(b"{}")
@@ -106,12 +110,12 @@ class Transcript:
         self._begun: dict[str, bool] = {}
         """The calls that began, until there is an input or an outcome."""
         self._lengths: dict[str, int] = {}
-        self._chars = 0
+        self._turn_bytes = 0
 
     @property
     def kept_bytes(self) -> int:
         """About how much memory it takes."""
-        return self._sent_bytes + self._chars if self.is_whole else 0
+        return self._sent_bytes + self._turn_bytes if self.is_whole else 0
 
     def was_sent(self) -> None:
         """All of it was sent. What is not kept is not needed any more."""
@@ -128,7 +132,7 @@ class Transcript:
 
     def adopt(self, call_id: str, name: str, whole: Raw) -> None:
         """Know a call of a message that the agent is sent anyway: its result follows that."""
-        if self.is_whole:
+        if self._has_room(_PART_BYTES + len(call_id) + len(name) + len(whole)):
             if not self._steps:
                 self._steps.append(_Step("", is_sent=True))
             self._steps[0].calls[call_id] = (name, whole)
@@ -149,7 +153,7 @@ class Transcript:
         if stand_in is not None:
             stand_in.sends_error = True
         if call_id in self._step_of:
-            self._give(call_id, _LACKING)
+            self._fill(call_id, _LACKING)
             self._step_of[call_id] = None
 
     def text(self, message_id: str, delta: str) -> None:
@@ -159,7 +163,7 @@ class Transcript:
         if self._has_room(len(delta)):
             texts = self._step(message_id).texts
             is_further = bool(texts) and message_id not in texts
-            if not is_further or self._has_room(len(message_id) + _TEXT_CHARS):
+            if not is_further or self._has_room(len(message_id) + _TEXT_BYTES):
                 texts.setdefault(message_id, []).append(delta)
 
     def length(self, message_id: str) -> int | None:
@@ -176,38 +180,47 @@ class Transcript:
             if not has_begun:
                 return
             whole = _EMPTY
-        if self._step_of.get(call_id) is None and self._has_room(len(whole)):
+        if self._step_of.get(call_id) is not None:
+            return
+        if self._has_room(_PART_BYTES + len(call_id) + len(name) + len(whole)):
             again = f":{len(self._steps)}" if call_id in self._step_of else ""
             message_id = f"{call_id}:message{again}"
             step = self._step(message_id)
             if call_id in step.calls:
                 step = self._new_step(message_id)
-            step.calls[call_id] = (name, whole)
+            step.calls[call_id] = (name, whole.copy())
             self._step_of[call_id] = step
 
     def result(self, call_id: str, message_id: str, content: Raw) -> None:
         """The result of a call that was told. `content` is JSON: a string, or a list of parts."""
-        holder = self._holder_of(call_id)
-        if holder is not None and self._has_room(len(content)):
-            holder.give(call_id, (message_id, content))
+        if self.is_whole:  # nothing else of its event, of which it is a part, stays in memory
+            self._give(call_id, (message_id, content.copy()))
 
     def deny(self, call_ids: Iterable[str]) -> None:
         """The agent was sent the denial of these calls. From now on, none is without a result."""
         for call_id in call_ids:
-            self._give(call_id, _DENIED)
+            self._fill(call_id, _DENIED)
 
     def ask_again(self, call_ids: Iterable[str]) -> None:
         """These calls were asked about again, and the next run begins with what was answered."""
         for call_id in call_ids:
             holder = self._holder_of(call_id)
             if holder is not None and _is_denial(holder.result_of(call_id)):
-                holder.give(call_id, None)
+                self._give(call_id, None)
 
-    def _give(self, call_id: str, content: Raw) -> None:
+    def _fill(self, call_id: str, content: Raw) -> None:
         """Note this as the result of a call that has none."""
         holder = self._holder_of(call_id)
         if holder is not None and holder.result_of(call_id) is None:
-            self.result(call_id, f"{call_id}:result", content)
+            self._give(call_id, (f"{call_id}:result", content))
+
+    def _give(self, call_id: str, result: _Result | None) -> None:
+        """Note this in the place of the result that a call has."""
+        holder = self._holder_of(call_id)
+        if holder is not None:
+            more = _size(call_id, result) - _size(call_id, holder.result_of(call_id))
+            if self._has_room(more):
+                holder.give(call_id, result)
 
     def _holder_of(self, call_id: str) -> _Step | _StandIn | None:
         """What holds the result of a call."""
@@ -246,13 +259,19 @@ class Transcript:
     def _new_step(self, message_id: str) -> _Step:
         step = _Step(message_id)
         self._steps.append(step)
+        self._turn_bytes += _STEP_BYTES + len(message_id)  # the next thing finds that it is full
         return step
 
     def _has_room(self, size: int) -> bool:
-        self._chars += size
-        if self._chars > KEPT_MAX and self.is_whole:
+        self._turn_bytes += size
+        if self._turn_bytes > KEPT_MAX and self.is_whole:
             self.forget()
         return self.is_whole
+
+
+def _size(call_id: str, result: _Result | None) -> int:
+    """About how many bytes a result takes."""
+    return 0 if result is None else _PART_BYTES + len(call_id) + sum(map(len, result))
 
 
 def _is_denial(result: _Result | None) -> bool:
