@@ -123,3 +123,47 @@ def test_what_a_later_run_added_is_not_part_of_a_call_with_an_outcome() -> None:
     ask(played, *MORE_A, f.result("gone"), APPROVE)
 
     assert asked(played)[-1]["args"] == A
+
+
+@pytest.mark.attack(
+    "an agent that begins another call under the id of an open one, in the same run",
+    "the call has a card of its own, and what is approved is what is shown and sent",
+)
+@pytest.mark.parametrize(
+    ("name", "given"), [("delete", {"path": "b"}), ("mail", {"path": "a"}), ("mail", {})]
+)
+def test_another_call_under_the_id_of_an_open_one_is_shown(name: str, given: Any) -> None:
+    ran = json.dumps(given)
+    played = asking(*CALL_A, *f.whole_call("c1", name, ran), APPROVE)
+    question = asked(played)[-1]
+
+    assert (question["toolName"], question["args"]) == (name, given)
+    answer(played, YES)
+    assert in_request(played) == [SMALL, ("c1", "No result"), ("c1", ran)]
+    ask(played, f.result("gone"), WHY)
+    assert played.calls() == {"c1": (A, "No result"), "c1#2": (given, "gone")}
+
+
+def test_so_it_is_where_its_end_is_not_told() -> None:
+    other = f.whole_call("c1", "delete", '{"path":"b"}')[:-1]
+    played = asking(*CALL_A, *other, f.result("gone"), WHY)
+
+    assert played.calls() == {"c1": (A, "No result"), "c1#2": (B, "gone")}
+
+
+@pytest.mark.parametrize("again", [CALL_A, MORE_A, f.whole_call("c1", "delete", "{}")])
+def test_a_call_that_its_run_repeats_is_one_call(again: list[bytes]) -> None:
+    """A framework may tell it once more when its tool is done."""
+    played = asking(*CALL_A, *again, f.result("gone"), WHY)
+
+    assert played.calls() == {"c1": (A, "gone")}
+    assert b"force" not in played.written
+
+
+@pytest.mark.parametrize("first", [[], [f.args('path":"a"}')]])
+def test_a_call_without_an_input_has_that_of_its_repetition(first: list[bytes]) -> None:
+    began = [f.call("c1", "delete"), *first, f.call_end("c1")]
+    nothing = f.whole_call("c1", "delete", "{}")
+    played = asking(*began, *nothing, *CALL_A, f.result("gone"), WHY)
+
+    assert played.calls() == {"c1": (A, "gone")}

@@ -9,9 +9,9 @@ An agent may leave out START or END, or send END when the tool is done, together
 The methods of `Calls` return the events of a call.
 
 A run that answers a question may repeat calls of the runs before it, which have their cards. But an
-agent may also use an id again, and a call that its user changed has its old id. So what begins like
-a call of an earlier run is told when its input is whole: not at all if it is that call, else as a
-call of its own.
+agent may also use an id again, in the same run too, and a call that its user changed has its old
+id. So what begins like a call that was told before is told when its input is whole: not at all if
+it is that call, else as a call of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ class Calls:
         self._waited: dict[str, None] = {}
         """Calls that had no outcome when this run began."""
         self._again: dict[str, KnownCall] = _NONE
-        """What begins like a call of an earlier run, until its input is whole."""
+        """What begins like a call that was told before, until its input is whole."""
         self._reused: dict[str, None] = _NONE
         """Ids that a further call has. The client knows it by another id."""
         self._run = 0
@@ -202,11 +202,14 @@ class Calls:
             self.settle(call_id)
 
     def start(self, call_id: str, name: str) -> list[Event]:
-        if self.has_waited_for(call_id) or self._was_done_before(call_id):
+        call = self._without_outcome(call_id)
+        if call is not None and not call.has_ended:
+            return []
+        if call is not None or self._was_done_before(call_id):
             self._again = self._again or {}
             self._again.setdefault(call_id, KnownCall(name))
             return []
-        return [] if call_id in self._open else self._begin(call_id, name)
+        return self._begin(call_id, name)
 
     def args(self, call_id: str, delta: str) -> list[Event]:
         call = self._open.get(call_id)
@@ -337,10 +340,13 @@ class Calls:
             call.pieces = [_TOO_LONG_TEXT]
 
     def _end_again(self, call_id: str, again: KnownCall) -> list[Event]:
-        """What began like a call of an earlier run is that call, or one of its own."""
+        """What began like a call that was told before is that call, or one of its own."""
         self._input_chars -= again.chars
         text = "".join(again.pieces)
         whole = None if text == _EMPTY_TEXT else json_text.valid(text)
+        call = self._open.get(call_id)
+        if call is not None and call.name == again.name and call.input is None:
+            return [] if whole is None else self._tell_input(call_id, call, whole)
         if self._is_known(call_id, again.name, whole):
             return []
         begun = self._begin_instead(call_id, again.name)
