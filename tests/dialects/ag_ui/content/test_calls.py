@@ -336,6 +336,26 @@ def test_so_is_one_that_was_kept_too_many_bytes_before() -> None:
     assert [bool(each) for each in told] == [False, False, True]
 
 
+def test_an_input_is_read_once_to_compare_it_while_it_is_kept() -> None:
+    """A run may ask about many calls, each of which is compared with all that wait."""
+    calls = begun(f'"{"x" * INPUT_MAX}'[:INPUT_MAX])
+    calls.result("c1", Raw(b"1"))
+    calls.start("c2", "x")
+    calls.args("c2", '{"a":')
+    (first,) = calls.digests("c2")
+    calls.args("c2", "1}")
+    calls.end("c2")
+    (whole,) = calls.digests("c2")
+    assert whole != first
+    assert calls.digests("c2")[0] is whole
+    calls.result("c2", Raw(b"1"))
+    calls.next_run()
+    calls.start("c2", "x")
+    calls.args("c2", '{"a":1}')
+
+    assert calls.end("c2")
+
+
 def test_what_began_under_no_name_is_not_what_begins_there_later() -> None:
     calls = Calls()
     calls.result("c1", Raw(b"1"))

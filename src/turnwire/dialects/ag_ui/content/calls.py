@@ -329,7 +329,7 @@ class Calls:
         call.repeated = None
         self._done_bytes += len(call.input or EMPTY)
         if self._done_bytes > INPUT_MAX:
-            call.input = TOO_LONG
+            call.forget_input()
 
     def _add_piece(self, call: KnownCall, delta: str) -> None:
         call.chars += len(delta)

@@ -14,7 +14,16 @@ EMPTY: Final = Raw(b"{}")
 
 
 class KnownCall:
-    __slots__ = ("chars", "has_ended", "input", "is_denied", "name", "pieces", "repeated")
+    __slots__ = (
+        "_digest",
+        "chars",
+        "has_ended",
+        "input",
+        "is_denied",
+        "name",
+        "pieces",
+        "repeated",
+    )
 
     def __init__(self, name: str, whole: Raw | None = None) -> None:
         self.name = name
@@ -23,7 +32,8 @@ class KnownCall:
         self.has_ended = whole is not None
         """Whether END came."""
         self.input = whole
-        """The whole input, once it was told."""
+        """The whole input, once it was told. It is told once."""
+        self._digest: bytes | None = None
         self.is_denied = False
         """Whether its user said no, and was not asked again."""
         self.repeated: KnownCall | None = None
@@ -37,7 +47,16 @@ class KnownCall:
 
     @property
     def digest(self) -> bytes:
-        return digest(self.name, self.known_input)
+        """That of its tool and its input. A whole input may be long: it is read once."""
+        if self.input is None:
+            return digest(self.name, self.known_input)
+        if self._digest is None:
+            self._digest = digest(self.name, self.input)
+        return self._digest
+
+    def forget_input(self) -> None:
+        """Keep neither the input nor what was made of it."""
+        self.input, self._digest = TOO_LONG, None
 
     def is_same(self, name: str, whole: Raw) -> bool:
         """Whether a tool and an input are those of this call."""
