@@ -129,14 +129,17 @@ class _Cards:
 
 
 def _about_one(interrupt: Interrupt, calls: Calls) -> Interrupt:
-    """A question about the call that the interrupt names, if it names one."""
-    call_id = interrupt.call_id
+    """A question about the call that the interrupt names, or those whose decisions it wants."""
+    call_id, requests = interrupt.call_id, interrupt.requests
+    if requests and (call_id is None or len(requests) > 1):
+        interrupt = msgspec.structs.replace(interrupt, about=_meant(Actions(requests), calls))
+    elif call_id is not None:
+        interrupt = msgspec.structs.replace(interrupt, about=(About((call_id,)),))
     if call_id is None:
         return interrupt
-    named = msgspec.structs.replace(interrupt, about=(About((call_id,)),))
-    is_apart = named.asks_yes_or_no and calls.is_apart(call_id)
+    is_apart = interrupt.asks_yes_or_no and calls.is_apart(call_id)
     call = calls.described(call_id) if is_apart else None
-    return named if call is None else _apart(named, *call)
+    return interrupt if call is None else _apart(interrupt, *call)
 
 
 def _apart(interrupt: Interrupt, name: str, whole: Raw) -> Interrupt:

@@ -42,6 +42,7 @@ _ALONE: Final = "alone"
 _ANY: Final = "any"
 _ALL: Final = "all"
 _YES: Final = frozenset({b"true", b'"approve"'})
+_WORDS: Final = {APPROVE: True, REJECT: False}
 _NO: Final = frozenset({b"false", b'"deny"', b'"reject"'})
 
 
@@ -146,6 +147,16 @@ class _Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     reason: HandedOn | None = None
 
 
+class _Listed(Struct, frozen=True):
+    """Decisions of any types."""
+
+    decisions: Annotated[list[Raw], Meta(max_length=OPEN_QUESTIONS_MAX)]
+
+
+class _Typed(Struct, frozen=True):
+    type: HandedOn
+
+
 class _OtherFields(Struct, frozen=True):
     """A yes or a no, with whatever the agent asks for beside it."""
 
@@ -171,6 +182,10 @@ class _Batch(Struct, frozen=True):
     review_configs: Annotated[list[_Config], Meta(max_length=OPEN_QUESTIONS_MAX)]
 
 
+class _Requested(Struct, frozen=True):
+    action_requests: _Requests
+
+
 class _Single(Struct, frozen=True):
     type: Literal["tool_approval"]
     name: HandedOn
@@ -180,8 +195,11 @@ class _Single(Struct, frozen=True):
 
 
 _decode_batch = msgspec.json.Decoder(_Batch).decode
+_decode_requested = msgspec.json.Decoder(_Requested).decode
 _decode_single = msgspec.json.Decoder(_Single).decode
 _decode_decided = msgspec.json.Decoder(_Decided).decode
+_decode_listed = msgspec.json.Decoder(_Listed).decode
+_decode_typed = msgspec.json.Decoder(_Typed).decode
 _decode_verdict = msgspec.json.Decoder(_Verdict).decode
 _decode_other_fields = msgspec.json.Decoder(_OtherFields).decode
 
@@ -199,6 +217,12 @@ def actions_in(value: Raw, interrupt_id: str) -> Actions | None:
     if single is None:
         return None
     return Actions([_action(single)], call_id=single.tool_call_id or None, is_list=False)
+
+
+def requests_in(value: Raw) -> Sequence[Action]:
+    """The calls that a list of decisions would be about, whatever the agent allows of each."""
+    requested = lenient.field(_decode_requested, value)
+    return [] if requested is None else [_action(each) for each in requested.action_requests]
 
 
 def _take_yes_and_no(requests: Iterable[_Request], configs: Iterable[_Config]) -> bool:
@@ -231,6 +255,20 @@ def allowed(question_id: str, answer: Raw, count: int) -> Sequence[bool]:
     if asked is not None and asked[1] == _ALL:
         return [each.type == APPROVE for each in _each_decision(answer, count)]
     return [is_yes(answer)] * count
+
+
+def listed(answer: Raw, count: int) -> Sequence[bool | None] | None:
+    """Whether a list of decisions allows each of so many calls; None if an answer is no such list.
+
+    A decision of another type than `approve` and `reject` is neither a yes nor a no. If there are
+    more or fewer decisions than calls, a no may be about each of these.
+    """
+    given = lenient.field(_decode_listed, answer)
+    if given is None:
+        return None
+    types = [lenient.field(_decode_typed, each) for each in given.decisions]
+    words = [None if each is None else _WORDS.get(each.type) for each in types]
+    return words if len(words) == count else [False if False in words else None] * count
 
 
 def in_other_fields(answer: Raw, *, is_asked: bool) -> bool | None:

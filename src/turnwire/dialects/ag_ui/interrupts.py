@@ -20,7 +20,7 @@ from turnwire.core.events import Approval, Question
 from turnwire.core.wire import json_text, lenient
 from turnwire.core.wire.frame_stats import FrameStats
 from turnwire.dialects.ag_ui import date_time, decisions
-from turnwire.dialects.ag_ui.decisions import About, Actions, Decisions
+from turnwire.dialects.ag_ui.decisions import About, Action, Actions, Decisions
 
 ON_INTERRUPT: Final = "on_interrupt"
 APPROVAL_REQUEST: Final = "function_approval_request"
@@ -74,6 +74,8 @@ class Interrupt(Struct, frozen=True, kw_only=True):
     """Whether it comes from a graph, which tells an open interrupt again to each prompt."""
     actions: Actions | None = None
     """The calls that it wants decisions about."""
+    requests: Sequence[Action] = ()
+    """Those that it wants decisions about which are not just a yes or a no."""
 
     @property
     def decides(self) -> bool:
@@ -226,6 +228,7 @@ def from_custom(name: str, value: Raw, question_id: str) -> Interrupt | None:
             fields=_present(value=shown),
             is_of_graph=True,
             actions=actions,
+            requests=decisions.requests_in(shown) if actions is None else (),
         )
     request = lenient.field(_decode_request, value)
     if request is None:
@@ -322,6 +325,7 @@ def _from_outcome(found: _Interrupt, frame_stats: FrameStats) -> Interrupt:
         call_id=metadata.adk.original_function_call.id or found.tool_call_id or None,
         is_of_graph=metadata.langgraph is not None,
         actions=actions,
+        requests=decisions.requests_in(value) if actions is None else (),
         asks_yes_or_no=_asks_yes_or_no(found),
         is_decision=_has_yes_or_no(found),
         takes_reason=_takes_reason(found.response_schema),

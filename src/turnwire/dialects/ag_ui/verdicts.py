@@ -56,4 +56,7 @@ def _allowed(answered: Answered) -> Sequence[bool | None]:
     count = len(answered.about)
     if answered.is_approval:
         return decisions.allowed(answered.question_id, answered.answer, count)
+    listed = None if answered.is_decision else decisions.listed(answered.answer, count)
+    if listed is not None:
+        return listed
     return [decisions.in_other_fields(answered.answer, is_asked=answered.is_decision)] * count
