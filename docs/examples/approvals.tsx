@@ -1,7 +1,7 @@
 // Approval cards in React, for `ai` 6 and 7 before a gateway with TURNWIRE_SIGNING_KEYS.
 import { useChat } from "@ai-sdk/react";
 import * as ai from "ai";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 // As in chat.tsx: without `hasHistory`, this browser keeps the conversation. Another session needs another `key`.
 type Props = { gateway: string; session: string; token: string; hasHistory?: boolean };
@@ -20,21 +20,20 @@ export function Chat(props: Props) {
 }
 
 function Open({ gateway, session, token, hasHistory, history }: Props & { history: ai.UIMessage[] }) {
+  const api = `${gateway}/api/sessions/${session}`;
+  const headers = { authorization: `Bearer ${token}`, "x-turnwire-profile": "7" };
   const { messages, sendMessage, resumeStream, addToolApprovalResponse, status, error } = useChat({
     id: session,
     messages: history,
-    transport: new ai.DefaultChatTransport({
-      api: `${gateway}/api/sessions/${session}/chat`,
-      headers: { authorization: `Bearer ${token}`, "x-turnwire-profile": "7" },
-    }),
+    transport: new ai.DefaultChatTransport({ api: `${api}/chat`, headers }),
     sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   // A page that is loaded again shows the turn that runs or waits, with its cards. Until then nothing is sent.
   const [looking, setLooking] = useState(true);
-  const looked = useRef(false); // React's StrictMode runs each effect twice
   useEffect(() => {
-    if (!looked.current) void resumeStream().finally(() => setLooking(false));
-    looked.current = true;
+    // React's StrictMode unmounts once, and `useChat` then closes its stream: so the look begins after that.
+    const soon = setTimeout(() => void resumeStream().finally(() => setLooking(false)));
+    return () => clearTimeout(soon);
   }, [resumeStream]);
   const waits = messages.at(-1)?.parts.some((part) => ai.isToolUIPart(part) && part.state.startsWith("approval-"));
   // The answer that runs or waits is not stored: the gateway sends it again from its start.
@@ -44,7 +43,8 @@ function Open({ gateway, session, token, hasHistory, history }: Props & { histor
       localStorage.setItem(`chat:${session}`, JSON.stringify(messages));
     } catch {} // a browser that stores no more breaks no chat
   }, [session, hasHistory, waits, status, messages]);
-  const busy = looking || status === "submitted" || status === "streaming" || (waits && !error);
+  const running = status === "submitted" || status === "streaming";
+  const busy = looking || running || (waits && !error);
   return (
     <main>
       {messages.map(({ id, role, parts }) => (
@@ -67,6 +67,9 @@ function Open({ gateway, session, token, hasHistory, history }: Props & { histor
       >
         <input name="text" aria-label="Message" />
         <button disabled={busy}>Send</button>
+        <button type="button" disabled={!running} onClick={() => void fetch(`${api}/stop`, { method: "POST", headers })}>
+          Stop
+        </button>
       </form>
     </main>
   );

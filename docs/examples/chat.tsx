@@ -1,7 +1,7 @@
 // A chat in React, for `ai` 5, 6 and 7: it resumes, it stops, and it answers the agent's questions.
 import { useChat } from "@ai-sdk/react";
 import { DefaultChatTransport, type UIMessage } from "ai";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 interface Props {
   gateway: string; // its origin; "" if your own server passes /api/sessions/ on to it
@@ -84,11 +84,10 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
   const [refusal, setRefusal] = useState("");
   // A page that is loaded again shows the turn that runs. Until it is known whether one does, nothing is sent.
   const [looking, setLooking] = useState(true);
-  const looked = useRef(false); // React's StrictMode runs each effect twice
   useEffect(() => {
-    if (looked.current) return;
-    looked.current = true;
-    void resumeStream().finally(() => setLooking(false));
+    // React's StrictMode unmounts once, and `useChat` then closes its stream: so the look begins after that.
+    const soon = setTimeout(() => void resumeStream().finally(() => setLooking(false)));
+    return () => clearTimeout(soon);
   }, [resumeStream]);
   // The answer of a turn that runs, or whose stream broke, comes from the gateway: older releases would show it twice.
   useEffect(() => {

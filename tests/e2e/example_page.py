@@ -34,17 +34,18 @@ MODULES: Final = BUILT.parent / "node_modules"
 LEFT: Final = "net::ERR_ABORTED"
 """How a request ends whose page was loaded again."""
 REACT: Final = ("react", "react-dom", "scheduler")
-MAIN: Final = """import { createRoot } from "react-dom/client";
+MAIN: Final = """import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
 import { Chat } from "./EXAMPLE";
 const { hasHistory, ...given } = Object.fromEntries(new URLSearchParams(location.search));
 const props = given as { gateway: string; session: string; token: string };
 const root = createRoot(document.getElementById("app")!);
-root.render(<Chat {...props} hasHistory={hasHistory === "yes"} />);
+root.render(<StrictMode><Chat {...props} hasHistory={hasHistory === "yes"} /></StrictMode>);
 """
 # Links are not followed: the client and the page then have one React.
 BUILD: Final = """export default {
   input: "main.tsx", resolve: { symlinks: false }, output: { file: "bundle.js" },
-  transform: { define: { "process.env.NODE_ENV": '"production"' } },
+  transform: { define: { "process.env.NODE_ENV": '"MODE"' } },
 };
 """
 CHECKED: Final = {
@@ -80,8 +81,13 @@ def node(folder: Path, script: str, *arguments: str) -> None:
 
 
 @contextmanager
-def served(release: str, folder: Path, example: str = "chat.tsx") -> Iterator[str]:
-    """Build the page in an empty folder, with a release of the client; its origin."""
+def served(
+    release: str, folder: Path, example: str = "chat.tsx", mode: str = "development"
+) -> Iterator[str]:
+    """Build the page in an empty folder, with a release of the client; its origin.
+
+    In the `mode` of a development server, React's StrictMode mounts each component twice.
+    """
     clients = ROOT / "tests" / "clients" / f"v{release}" / "node_modules"
     (clients / "ai").is_dir() or lacking("the clients are not installed (`make node` does it)")
     (folder / "node_modules" / "@types").mkdir(parents=True)
@@ -93,7 +99,7 @@ def served(release: str, folder: Path, example: str = "chat.tsx") -> Iterator[st
         (folder / "node_modules/@types" / name).symlink_to(MODULES / "@types" / name)
     shutil.copy(ROOT / "docs/examples" / example, folder)
     (folder / "main.tsx").write_text(MAIN.replace("EXAMPLE", example))
-    (folder / "rolldown.config.mjs").write_text(BUILD)
+    (folder / "rolldown.config.mjs").write_text(BUILD.replace("MODE", mode))
     (folder / "tsconfig.json").write_text(
         json.dumps({"compilerOptions": CHECKED, "files": ["main.tsx"]})
     )

@@ -12,14 +12,15 @@ from e2e.example_page import AGENT_TOKEN, ask, opened, second_agent, served
 from gateway.running import Gateway
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
 
-RELEASES: Final = ("6.0.326", "7.0.173")
+BUILDS: Final = (("6.0.326", "production"), ("7.0.173", "development"))
 KEYS: Final = "k" * 40
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=BUILDS, ids="-".join)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The origin of a page that has the example alone, with a release of the client."""
-    with served(request.param, tmp_path_factory.mktemp("site"), "approvals.tsx") as origin:
+    release, mode = request.param
+    with served(release, tmp_path_factory.mktemp("site"), "approvals.tsx", mode) as origin:
         yield origin
 
 
@@ -27,8 +28,9 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 async def gateway(site: str) -> AsyncIterator[Gateway]:
     """One before an agent that keeps the conversation."""
     given = {"agent_auth": "service", "agent_token": AGENT_TOKEN, "signing_keys": KEYS}
-    with second_agent() as url:
-        async with Gateway(url, given=given | {"cors_origins": site}) as gateway:
+    more = {"cors_origins": site, "on_disconnect": "grace"}
+    with second_agent(STORY_PAUSE_S="2") as url:
+        async with Gateway(url, given=given | more) as gateway:
             yield gateway
 
 
@@ -110,6 +112,22 @@ async def test_without_a_history_each_card_is_there_once_after_a_reload(
         assert ("84" in shown[-1]) == (button == "Approve")
         await page.reload()
         await expect(page.locator("article")).to_have_text(shown)
+
+
+async def test_a_reload_in_mid_turn_shows_the_same_turn_and_the_button_stops_it(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    async with opened(browser, site, gateway) as page:
+        stop = page.get_by_role("button", name="Stop")
+        await expect(stop).to_be_disabled()
+        await ask(page, "tell me a story")
+        answer = page.get_by_label("assistant").locator("p")
+        await expect(answer).to_contain_text("Line 2 of the story.")
+        await page.reload()
+        await expect(answer).to_contain_text("Line 1 of the story. Line 2 of the story. Line 3")
+        await stop.click()
+        await expect(page.get_by_role("button", name="Send")).to_be_enabled()
+        assert "Line 40" not in await answer.inner_text()
 
 
 async def test_two_cards_are_answered_one_after_the_other(

@@ -21,16 +21,21 @@ from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.faultproxy import FaultProxy
 
-RELEASES: Final = ("5.0.277", "6.0.326", "7.0.173")
+BUILDS: Final = (
+    ("5.0.277", "production"),
+    ("6.0.326", "development"),
+    ("7.0.173", "development"),
+)
 REASONED: Final = {"approved": False, "reason": "not now"}
 PAUSE_S: Final = "2"
 """After each of the 40 lines of a story, which so outlasts all that is waited for here."""
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=BUILDS, ids="-".join)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The origin of a page that has the example alone, with a release of the client."""
-    with served(request.param, tmp_path_factory.mktemp("site")) as origin:
+    release, mode = request.param
+    with served(release, tmp_path_factory.mktemp("site"), mode=mode) as origin:
         yield origin
 
 
