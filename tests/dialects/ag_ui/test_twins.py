@@ -97,6 +97,56 @@ def test_a_yes_that_names_it_takes_the_denial_back(asks: Any) -> None:
     assert denied(played) == []
 
 
+@pytest.mark.attack(
+    "one yes and one no about two equal calls, in questions that do not say which they mean",
+    "as soon as one of them ran, the agent is sent no other one that it could run",
+)
+@pytest.mark.parametrize(
+    "asks",
+    [
+        [outcome(value(request(), request()))],
+        [outcome(value(request())), outcome(value(request()), "i2")],
+        [outcome(UNNAMED), outcome(UNNAMED, "i2")],
+    ],
+)
+@pytest.mark.parametrize("answers", [(NO, YES), (YES, NO)])
+@pytest.mark.parametrize("ran", ["c1", "c2"])
+def test_one_yes_runs_one_of_two(asks: list[Any], answers: tuple[bool, bool], ran: str) -> None:
+    played = answer(asking(*SAME, *asks), *answers)
+    assert in_request(played) == [("c1", '{"path":"a"}'), ("c2", '{"path": "a"}')]
+    answer(ask(played, f.result("gone", ran), WHY), "so")
+
+    other = "c2" if ran == "c1" else "c1"
+    results = [each for each in in_request(played) if "{" not in each[1]]
+    assert sorted(results) == sorted([(ran, "gone"), (other, DENIED)])
+
+
+@pytest.mark.attack(
+    "a call was denied, and the agent asks twice about one that is the same, only once by its id",
+    "a yes to both lets the new one run; the other one stays denied",
+)
+@pytest.mark.parametrize("unnamed", [value(request()), UNNAMED])
+@pytest.mark.parametrize(
+    "named",
+    [
+        APPROVE | {"id": "i3", "toolCallId": "c3"},
+        outcome(SINGLE | {"tool_call_id": "c3"}, "i3"),
+    ],
+)
+def test_a_yes_beside_one_that_names_the_other_call_takes_no_denial_back(
+    unnamed: Any, named: Any
+) -> None:
+    played = answer(asking(*CALL_A, APPROVE), NO)
+    same = f.whole_call("c3", "delete", '{"path":"a"}')
+    ask(played, *same, outcome(unnamed, "i2"), named)
+    assert asked(played)[-2].get("callId") != "c1"
+    answer(played, YES, YES)
+    assert denied(played) == ["c1"]
+    answer(ask(played, WHY), "so")
+
+    assert denied(played) == ["c1"]
+
+
 def test_a_twin_with_a_result_is_not_meant() -> None:
     played = answer(asking(*SAME, APPROVE), NO)
     answer(ask(played, f.result("gone", "c2", "t2"), outcome(value(request()), "i2")), YES)
@@ -109,7 +159,7 @@ def in_this_process(asks: Mapping[str, Any]) -> list[str]:
     played = asking(*SAME, *(interrupt for interrupt, _ in asks.values() if interrupt))
     assert [each["questionId"] for each in asked(played)] == [*asks]
     answer(played, *(given for _, given in asks.values()))
-    return denied(answer(ask(played, WHY), "so"))
+    return sorted(denied(answer(ask(played, WHY), "so")))
 
 
 def in_a_request_of_its_own(asks: Mapping[str, Any], *, is_logged: bool) -> list[str]:
@@ -190,7 +240,21 @@ def in_a_request_of_its_own(asks: Mapping[str, Any], *, is_logged: bool) -> list
                 "decision:0/2:i1": (outcome(value(request(), request())), NO),
                 "decision:1/2:i1": ({}, YES),
             },
-            ["c1"],
+            ["c1", "c2"],  # which call is the first one, the agent decides
+        ),
+        (
+            {
+                "decision:any:i1": (outcome(UNNAMED), YES),
+                "decision:any:i2": (outcome(UNNAMED, "i2"), NO),
+            },
+            ["c1", "c2"],
+        ),
+        (
+            {
+                "decision:any:i1": (outcome(UNNAMED), YES),
+                "decision:any:i2": (outcome(UNNAMED, "i2"), YES),
+            },
+            [],
         ),
     ],
 )

@@ -69,25 +69,26 @@ def abouts(
 ) -> Mapping[str, About]:
     """What decisions are about that name no call, and are `asked` at the cards of these calls.
 
-    Each may be about any call that is the same, but for those that other decisions name (`named`)
-    or are asked at.
+    Each may be about any call that is the same, but for those that other decisions name (`named`):
+    in which order it tells and asks, the agent decides. So one no is a no to all of them. Each is
+    about all of them for sure if each of them is asked about in this way.
     """
-    same = _by_digest(calls, named) if asked else {}
+    same = _by_digest(calls) if asked else {}
+    in_this_way, by_name = {*asked}, {*named}
     found: dict[str, About] = {}
     for call_id in asked:
         twins = {each: None for key in calls.digests(call_id) for each in same.get(key, ())}
-        others = [each for each in twins if each not in asked]
-        found[call_id] = About((call_id, *others), is_sure=not others)
+        meant = [call_id, *(each for each in twins if each != call_id and each not in by_name)]
+        found[call_id] = About(meant, is_sure=twins.keys() <= in_this_way)
     return found
 
 
-def _by_digest(calls: Calls, named: Collection[str | None]) -> Mapping[bytes, Sequence[str]]:
-    """The calls without an outcome that no question names, by tool and input."""
+def _by_digest(calls: Calls) -> Mapping[bytes, Sequence[str]]:
+    """The calls without an outcome, by tool and input."""
     found: dict[bytes, list[str]] = {}
     for call_id in calls.waiting_ids:
-        if call_id not in named:
-            for key in calls.digests(call_id):
-                found.setdefault(key, []).append(call_id)
+        for key in calls.digests(call_id):
+            found.setdefault(key, []).append(call_id)
     return found
 
 
@@ -102,8 +103,12 @@ class _Cards:
         """The calls that have room at their cards, by tool and input."""
         self._doubtful: set[str] = set()
         """Those that were denied, where a decision that names no call may be about another."""
-        for key, same in _by_digest(calls, named).items():
-            free = [each for each in same if calls.is_open(each) and not calls.is_apart(each)]
+        for key, same in _by_digest(calls).items():
+            free = [
+                call_id
+                for call_id in same
+                if call_id not in named and calls.is_open(call_id) and not calls.is_apart(call_id)
+            ]
             self._ids[key] = free
             if len(same) > 1:
                 self._doubtful.update(filter(calls.is_denied, free))
@@ -178,7 +183,7 @@ def _about_all(interrupt: Interrupt, actions: Actions, calls: Calls) -> Interrup
 
 def _meant(actions: Actions, calls: Calls) -> Sequence[About]:
     """The calls that one question is about, as far as their tools and their inputs tell."""
-    by_digest = _by_digest(calls, ())
+    by_digest = _by_digest(calls)
     by_name: dict[str, list[str]] = {}
     for call_id in calls.waiting_ids:
         name, _ = calls.described(call_id) or ("", Raw())
