@@ -1,9 +1,10 @@
 """docs/examples/chat.tsx is built and used in a browser, before the second agent of the docs."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -13,6 +14,7 @@ from e2e.example_page import AGENT_TOKEN, ask, opened, props, second_agent, serv
 from gateway.http_agent import Asked, HttpAgent
 from gateway.needed import lacking
 from gateway.running import Gateway
+from gateway.waiting import PATIENCE_S
 from support import ag_ui_frames as frames
 from support.http_dialect import CHUNKED, END, chunk
 from turnwire_lab.agents.ag_ui.server import AgUiAgent
@@ -214,17 +216,23 @@ async def broken(page: Page, line: FaultProxy) -> None:
 
 
 @pytest.mark.parametrize("is_over", [True, False])
+async def told(page: Page, text: str) -> None:
+    """Wait until the history of the page's session has this text."""
+    given = dict(parse_qsl(urlsplit(page.url).query))
+    url = f"{given['gateway']}/api/sessions/{given['session']}/messages"
+    headers = {"authorization": f"Bearer {given['token']}"}
+    async with asyncio.timeout(PATIENCE_S):
+        while text not in await (await page.request.get(url, headers=headers)).text():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
 async def test_after_a_break_a_look_shows_the_whole_answer(
     browser: Browser, site: str, behind: Gateway, line: FaultProxy, *, is_over: bool
 ) -> None:
     async with opened(browser, site, behind) as page:
         await broken(page, line)
         if is_over:
-            other = await browser.new_page()
-            await other.goto(page.url)
-            await expect(other.get_by_text("It is 3.")).to_be_visible()
-            await expect(other.get_by_role("button", name="Stop")).to_be_disabled()
-            await other.close()
+            await told(page, "It is 3.")
         await page.get_by_role("button", name="Look again").click()
         await expect(page.get_by_text("It is 3.")).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)

@@ -191,6 +191,6 @@ class PiServer:
             self._changed.notify_all()
 
 
-def pause() -> None:
-    """Give a line time to arrive, where nothing is to come of it."""
-    time.sleep(0.2)
+def pause(seconds: float = 0.2) -> None:
+    """Give a line time to arrive, where nothing is to come of it, or a time limit time to pass."""
+    time.sleep(seconds)

@@ -378,7 +378,7 @@ def test_a_confirm_that_the_agent_decides_itself_is_closed(pi: PiServer, gateway
     def script(run: Run) -> None:
         run.begin(run.prompt)
         run.ui("confirm", "q1", title="Run it?", timeout=50)
-        pause()
+        pause(1.5)  # also on a busy machine the gateway notices the end of the time first
         run.message("I did not.")
 
     with pi.playing(script):
