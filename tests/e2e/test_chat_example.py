@@ -215,7 +215,6 @@ async def broken(page: Page, line: FaultProxy) -> None:
     await expect(page.get_by_role("alert")).to_have_text("Stream interrupted")
 
 
-@pytest.mark.parametrize("is_over", [True, False])
 async def told(page: Page, text: str) -> None:
     """Wait until the history of the page's session has this text."""
     given = dict(parse_qsl(urlsplit(page.url).query))
@@ -226,6 +225,7 @@ async def told(page: Page, text: str) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.parametrize("is_over", [True, False])
 async def test_after_a_break_a_look_shows_the_whole_answer(
     browser: Browser, site: str, behind: Gateway, line: FaultProxy, *, is_over: bool
 ) -> None:
