@@ -215,7 +215,7 @@ async def broken(page: Page, line: FaultProxy) -> None:
     await expect(page.get_by_role("alert")).to_have_text("Stream interrupted")
 
 
-async def told(page: Page, text: str) -> None:
+async def until_kept(page: Page, text: str) -> None:
     """Wait until the history of the page's session has this text."""
     given = dict(parse_qsl(urlsplit(page.url).query))
     url = f"{given['gateway']}/api/sessions/{given['session']}/messages"
@@ -232,7 +232,7 @@ async def test_after_a_break_a_look_shows_the_whole_answer(
     async with opened(browser, site, behind) as page:
         await broken(page, line)
         if is_over:
-            await told(page, "It is 3.")
+            await until_kept(page, "It is 3.")
         await page.get_by_role("button", name="Look again").click()
         await expect(page.get_by_text("It is 3.")).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)
