@@ -66,6 +66,25 @@ def test_so_it_has_the_calls_beside_that_had_no_outcome_yet() -> None:
     )
 
 
+def test_of_the_calls_with_one_id_the_last_is_the_one_that_has_no_outcome_yet() -> None:
+    one, other = Call("c2", "add", Raw(b"[1]")), Call("c2", "add", Raw(b"[2]"))
+    beside = [Unresolved(other, "c2#2"), Unresolved(other, "c2#2:2")]
+    asked = Conversation([], {}, (CALL,), beside, [one, one])
+    phases = [
+        (each.phase, bytes(each.args or b""), each.preliminary)
+        for each in find_answered(request(conversation=asked)).replay[2:-1]
+        if isinstance(each, ToolUpdate)
+    ]
+
+    assert phases == [
+        (Phase.COMPLETED, b"[1]", False),
+        (Phase.PENDING, b"[1]", False),
+        (Phase.COMPLETED, b"[1]", False),
+        (Phase.PENDING, b"[2]", False),
+        *[(Phase.ERROR, b"[2]", True)] * 2,
+    ]
+
+
 def test_a_log_has_the_question_and_repeats_the_turn_itself() -> None:
     answered = find_answered(request(waiting=[TurnStarted("t7"), ASKED], conversation=None))
 

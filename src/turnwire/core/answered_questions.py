@@ -4,12 +4,13 @@ The turn log has the events of the turn that waits, if there is one. Otherwise n
 the client's message has the calls that wait, and each answer's id was signed for one of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec import Raw, Struct
 
 from turnwire.core.approvals import subject, subjects
-from turnwire.core.body.conversation import Call
+from turnwire.core.body.conversation import Call, Conversation
 from turnwire.core.body.ui_message import NO_RESULT
 from turnwire.core.events import (
     Approval,
@@ -65,9 +66,9 @@ def find_answered(request: ResumeRequest) -> AnsweredQuestions:
         raise RejectedError(Rejection.NO_VERDICT)
     replay: Sequence[Event] = ()
     if waiting is None and questions:
-        unresolved = () if conversation is None else conversation.unresolved
-        cards = [*map(_running, pending), *(lacking(each.call) for each in unresolved)]
-        replay = [ReplayStarted(turn_id), *cards, ReplayFinished()]
+        others = () if conversation is None else cards(conversation)
+        waiting = [_card(each, Phase.RUNNING) for each in pending]
+        replay = [ReplayStarted(turn_id), *waiting, *others, ReplayFinished()]
     return AnsweredQuestions(turn_id, questions, pending, replay)
 
 
@@ -99,23 +100,28 @@ def _are_about(questions: Sequence[Question], pending: Sequence[Call]) -> bool:
     )
 
 
-def _running(call: Call) -> Event:
-    """The card of a call that waits, as the client has it."""
-    return ToolUpdate(
-        call_id=call.call_id, tool_name=call.name, phase=Phase.RUNNING, args=call.input
-    )
+def cards(conversation: Conversation) -> Iterator[ToolUpdate]:
+    """The cards of the calls that do not wait, as the client has them.
+
+    If there are several calls of one id, the last of them is the one that may have no outcome yet.
+    """
+    settled: set[str] = set()
+    for call in conversation.settled:
+        if call.call_id in settled:
+            yield _card(call, Phase.PENDING)
+        settled.add(call.call_id)
+        yield _card(call, Phase.COMPLETED)
+    for each in conversation.unresolved:
+        if each.call.call_id in settled:
+            settled.remove(each.call.call_id)
+            yield _card(each.call, Phase.PENDING)
+        yield msgspec.structs.replace(
+            _card(each.call, Phase.ERROR), error=NO_RESULT, preliminary=True
+        )
 
 
-def lacking(call: Call) -> ToolUpdate:
-    """The card of a call that has no outcome yet, as the client has it."""
-    return ToolUpdate(
-        call_id=call.call_id,
-        tool_name=call.name,
-        phase=Phase.ERROR,
-        args=call.input,
-        error=NO_RESULT,
-        preliminary=True,
-    )
+def _card(call: Call, phase: Phase) -> ToolUpdate:
+    return ToolUpdate(call_id=call.call_id, tool_name=call.name, phase=phase, args=call.input)
 
 
 def _turn_id(waiting: Sequence[Event]) -> str:

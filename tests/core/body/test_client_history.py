@@ -330,6 +330,35 @@ def test_no_other_call_has_no_outcome_yet(other: Any) -> None:
     assert conversation(user(), assistant(other, APPROVED), pending=approvals).unresolved == ()
 
 
+def card(call_id: str, **fields: Any) -> dict[str, Any]:
+    return lacking(call_id, state="output-available", output=1) | fields
+
+
+@pytest.mark.parametrize(
+    ("cards", "settled", "unresolved"),
+    [
+        ([card("c2"), card("c3", state="output-denied")], ["c2", "c3"], []),
+        ([card("c2", errorText="It broke", state="output-error")], ["c2"], []),
+        ([card("c2", state="input-available")], [], []),
+        ([card("c2"), card("c2#2"), lacking("c2#3")], ["c2", "c2"], ["c2"]),
+        ([lacking("c2"), lacking("c2#2"), card("c2#3")], ["c2", "c2", "c2"], []),
+        ([lacking("c2"), lacking("c3"), lacking("c2#2")], ["c2"], ["c3", "c2"]),
+        ([card("c2"), card("c2"), lacking("c2")], ["c2"], []),
+        ([lacking("c2"), lacking("c2"), card("c2")], ["c2"], ["c2", "c2"]),
+        ([card("c1"), lacking("c1"), card("c1#2")], [], []),
+    ],
+)
+def test_the_other_calls_of_its_message_are_known_by_the_ids_that_they_have_at_the_agent(
+    cards: list[Any], settled: list[str], unresolved: list[str]
+) -> None:
+    """Not as another call that waits, though the client may copy its card."""
+    earlier = assistant(card("c8"), lacking("c9"))
+    found = conversation(earlier, user("go"), assistant(APPROVED, *cards), pending=approvals)
+
+    assert [one.call_id for one in found.settled] == settled
+    assert [one.call.call_id for one in found.unresolved] == unresolved
+
+
 def test_of_calls_without_an_outcome_the_last_ones_are_known() -> None:
     many = [lacking(f"c{number}") for number in range(2, UNRESOLVED_MAX + 3)]
     found = conversation(user(), assistant(*many, APPROVED), pending=approvals).unresolved

@@ -48,3 +48,28 @@ def test_an_id_that_is_too_long_is_sent_as_the_same_one_each_time(letter: str, m
     assert [len(each) for each in sent] == [most] * 3
     assert {call_ids.mended(each, most) for each in sent} == sent
     assert len(call_ids.mended("0198f2c0-1111-7222-8333-444455556666:call-1", most)) <= most
+
+
+@pytest.mark.parametrize(
+    ("card_ids", "expected"),
+    [
+        (["c1", "c1#2", "c1#3"], ["c1", "c1", "c1"]),
+        (["c1", "c2", "c1", "c1#2", "c1#2"], ["c1", "c2", "c1", "c1", "c1"]),
+        (["c1#2", "c1"], ["c1#2", "c1"]),
+        (["c1", "c1#3", "c1#x", "c1#02"], ["c1", "c1#3", "c1#x", "c1#02"]),
+        (["", "#2", "c1#1"], ["", "", "c1#1"]),
+        (["c#1", "c#1#2", "c#2"], ["c#1", "c#1", "c#2"]),
+    ],
+)
+def test_a_card_with_a_number_is_of_a_further_call_if_those_before_it_are_there(
+    card_ids: list[str], expected: list[str]
+) -> None:
+    cards = call_ids.Cards()
+
+    assert [cards.add(each) for each in card_ids] == expected
+    assert card_ids[0] in cards
+    assert "c9" not in cards
+
+
+def test_the_cards_of_calls_with_one_id_are_numbered() -> None:
+    assert [call_ids.numbered("c1", count) for count in (1, 2)] == ["c1", "c1#2"]

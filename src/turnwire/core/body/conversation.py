@@ -50,7 +50,8 @@ class Unresolved(Struct, frozen=True):
     """A call of the last message that has the error “No result”: its outcome may come later."""
 
     call: Call
-    """As the client has it: its name and its input are the client's word."""
+    """As the client has it: its name and its input are the client's word. It has the id that the
+    agent gave it: its card may have another."""
     sent_id: str
     """The id that it has where the agent is sent it."""
     place: int | None = None
@@ -122,6 +123,9 @@ class Conversation(Struct, frozen=True):
     client's word."""
     unresolved: Sequence[Unresolved] = ()
     """Calls beside them that had no outcome when the approvals were asked."""
+    settled: Sequence[Call] = ()
+    """The other calls of their message that get no outcome any more, as the client has them: each
+    has its own, or a later one has its id."""
 
     @property
     def size(self) -> int:

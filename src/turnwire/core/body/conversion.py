@@ -48,7 +48,7 @@ from turnwire.core.body.conversation import (
     UserMessage,
     Write,
 )
-from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, UIPart
+from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, Outcome, UIPart
 from turnwire.core.bounds import LONG_BYTES, keep
 from turnwire.core.steps import Steps
 from turnwire.core.wire import call_ids
@@ -111,6 +111,7 @@ def convert_in_steps(
         converter.left_out,
         converter.open_calls,
         tuple(converter.unresolved.values()),
+        converter.settled,
     )
 
 
@@ -132,6 +133,12 @@ class _Converter:
         self.open_calls: list[Call] = []
         self.unresolved: dict[str, Unresolved] = {}
         """By the id that the agent is sent."""
+        self.settled: list[Call] = []
+        self._cards = call_ids.Cards()
+        """Those of the last message that do not wait."""
+        self._over: set[str] = set()
+        """The ids of the calls that are settled."""
+        self._waiting = frozenset(pending)
         self._write = write
         self._limits = limits
         self._message_ids: dict[str, int] = {}
@@ -257,10 +264,9 @@ class _Converter:
             self.open_calls.append(call)
             return
         outcome = yield from ui_message.outcome_in_steps(part)
-        is_error = safe_json.short_string(part.state) == "output-error"
-        if self._is_last and is_error and outcome.error == NO_RESULT:
-            known = msgspec.structs.replace(call, call_id=wanted)
-            keep(self.unresolved, call_id, Unresolved(known, call_id), UNRESOLVED_MAX)
+        if self._is_last:
+            is_error = safe_json.short_string(part.state) == "output-error"
+            self._know(call, wanted, outcome, is_error=is_error)
         step.results.append(
             Result(
                 f"{call_id}:result",
@@ -271,6 +277,32 @@ class _Converter:
                 outcome.is_denied,
             )
         )
+
+    def _know(self, call: Call, card_id: str, outcome: Outcome, *, is_error: bool) -> None:
+        """Note a call of the last message, whose card has this id."""
+        is_copy = card_id in self._cards
+        call_id = self._cards.add(card_id)
+        if call_id in self._waiting or (is_copy and call_id in self._over):
+            return
+        known = msgspec.structs.replace(call, call_id=call_id)
+        if not is_copy and call_id != card_id:
+            self._settle_earlier(call_id)
+        if outcome.error != NO_RESULT:
+            self._settle(known)
+        elif is_error:
+            unresolved = Unresolved(known, call.call_id)
+            keep(self.unresolved, call.call_id, unresolved, UNRESOLVED_MAX)
+
+    def _settle_earlier(self, call_id: str) -> None:
+        """Another call has this id now."""
+        for sent_id, each in list(self.unresolved.items()):
+            if each.call.call_id == call_id:
+                del self.unresolved[sent_id]
+                self._settle(each.call)
+
+    def _settle(self, call: Call) -> None:
+        self.settled.append(call)
+        self._over.add(call.call_id)
 
     def _end(self, step: "_Step") -> Steps[None]:
         """Write a step, and empty it."""

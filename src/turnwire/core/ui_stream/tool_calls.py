@@ -30,6 +30,7 @@ from turnwire.core.events import Phase, ToolInputDelta, ToolUpdate
 from turnwire.core.ui_stream import chunks
 from turnwire.core.ui_stream.part_count import PartCount
 from turnwire.core.ui_stream.streamed_input import StreamedInput
+from turnwire.core.wire import call_ids
 
 CALLS_MAX = 4_096
 """Most calls that are open at once; when another one begins, the oldest is settled.
@@ -324,7 +325,7 @@ class Calls:
         count = 1 if previous is None else previous.count + 1
         if self._count > _SHOWN_MAX:
             count = max(count, self._count)
-        while (shown_id := _numbered(call_id, count)) in self._shown_ids:
+        while (shown_id := call_ids.numbered(call_id, count)) in self._shown_ids:
             count += 1
         self._count = max(self._count, count if self._count > _SHOWN_MAX else 0)
         name = safe_json.join_surrogates(event.tool_name)
@@ -355,8 +356,3 @@ def _outcome(call: _Call, event: ToolUpdate) -> chunks.Chunk:
 def _digest(args: Raw) -> bytes:
     """Return a digest of the bytes of an input; equal JSON in other bytes has another digest."""
     return hashlib.sha256(bytes(args)).digest()[:16]
-
-
-def _numbered(call_id: str, count: int) -> str:
-    """Return the client's id for the `count`-th call with this id, for example `c1`, `c1#2`."""
-    return call_id if count == 1 else f"{call_id}#{count}"

@@ -1,4 +1,4 @@
-"""The ids of calls: those that are too long to be kept, and those that model hosts refuse.
+"""The ids of calls: too long to be kept, refused by model hosts, or of several calls.
 
 Servers put more into an id than a name: signatures of thoughts of a kilobyte, for example. Whatever
 is made of an id here is the same each time, so a call and its outcome find each other.
@@ -40,6 +40,38 @@ def mended(call_id: str, most: int) -> str:
         return call_id
     digest = _digest(call_id)
     return f"{plain[: most - len(digest) - 1]}-{digest}"
+
+
+def numbered(call_id: str, count: int) -> str:
+    """Return the id of the card of the `count`-th call with this id, for example `c1`, `c1#2`."""
+    return call_id if count == 1 else f"{call_id}#{count}"
+
+
+class Cards:
+    """The cards of a message, in their order."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._of_cards: dict[str, str] = {}
+
+    def __contains__(self, card_id: object) -> bool:
+        return card_id in self._of_cards
+
+    def add(self, card_id: str) -> str:
+        """Return the id of the call that has this card.
+
+        An agent may itself give a call an id with a number. So the cards before it must be there.
+        """
+        known = self._of_cards.get(card_id)
+        if known is not None:
+            return known
+        call_id, _, _ = card_id.rpartition("#")
+        count = self._counts.get(call_id, 0) + 1
+        if count == 1 or card_id != numbered(call_id, count):
+            call_id, count = card_id, 1
+        self._counts[call_id] = count
+        self._of_cards[card_id] = call_id
+        return call_id
 
 
 def _digest(call_id: str) -> str:

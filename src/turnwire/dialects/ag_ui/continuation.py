@@ -7,19 +7,22 @@ The next run begins with the answers, and goes on in the client's message.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from turnwire.core import safe_json
 from turnwire.core.agent import Decoded
-from turnwire.core.answered_questions import find_answered, lacking
-from turnwire.core.body.conversation import Call, Unresolved
+from turnwire.core.answered_questions import cards, find_answered
+from turnwire.core.body.conversation import Call, Conversation, Unresolved
 from turnwire.core.events import Event, Question, ToolUpdate
 from turnwire.core.requests import QuestionReply, ResumeRequest
 from turnwire.dialects.ag_ui import asking, decisions, interrupts
 from turnwire.dialects.ag_ui.decisions import About
 from turnwire.dialects.ag_ui.frames import RunFinished, RunStarted
 from turnwire.dialects.ag_ui.turn import TurnProtocol
+
+_NONE: Final = Conversation((), {})
 
 
 class ContinuationProtocol(TurnProtocol):
@@ -39,8 +42,7 @@ class ContinuationProtocol(TurnProtocol):
         super().__init__(request, turn_id, _run_id(turn_id, request.replies), sent)
         self._has_begun = True
         self._is_replay = not request.session_id
-        unresolved = () if conversation is None else conversation.unresolved
-        self._learn_calls(answered.pending, unresolved, request)
+        self._learn_calls(answered.pending, conversation or _NONE, request)
         about = self._about(answered.questions)
         for reply, question in zip(request.replies, answered.questions, strict=True):
             self._take_answer(
@@ -65,7 +67,7 @@ class ContinuationProtocol(TurnProtocol):
     def _learn_calls(
         self,
         pending: Sequence[Call],
-        unresolved: Sequence[Unresolved],
+        conversation: Conversation,
         request: ResumeRequest,
     ) -> None:
         """Know the calls of earlier runs: the next run has their results, and may repeat them."""
@@ -73,7 +75,7 @@ class ContinuationProtocol(TurnProtocol):
         for call in pending:
             calls.adopt(call.call_id, call.name, call.input)
             self._progress.transcript.adopt(call.call_id, call.name, call.input)
-        for event in [lacking(each.call) for each in unresolved] if log is None else log:
+        for event in cards(conversation) if log is None else log:
             if isinstance(event, ToolUpdate):
                 calls.follow(event)
         # In a log that has other questions, a user may have denied a call. An agent may have one id
@@ -81,7 +83,7 @@ class ContinuationProtocol(TurnProtocol):
         answered = {each.question_id for each in request.replies}
         were_never_asked = log is not None and _count_questions(log) <= len(answered)
         learnt: set[str] = set()
-        for each in unresolved:
+        for each in conversation.unresolved:
             if each.call.call_id not in learnt:  # a client may have copied its card
                 self._learn_unresolved(each, learnt, sends_error=not were_never_asked)
         calls.next_run()

@@ -108,6 +108,19 @@ def test_what_an_earlier_run_told_is_followed() -> None:
     assert calls.is_done("c3")
 
 
+def test_what_an_earlier_run_told_with_the_outcome_alone_is_followed_too() -> None:
+    calls, args = Calls(), Raw(b'{"a":1}')
+    for call_id in ("c1", "c2"):
+        over = ToolUpdate(call_id=call_id, tool_name="x", phase=Phase.COMPLETED, args=args)
+        if call_id == "c2":
+            calls.follow(ToolUpdate(call_id=call_id, tool_name="x", phase=Phase.PENDING))
+        calls.follow(over)
+        calls.follow(over)
+
+    assert [calls.described(each) for each in ("c1", "c2")] == [("x", args)] * 2
+    assert [calls.is_apart(each) for each in ("c1", "c2")] == [False, False]
+
+
 def test_a_call_that_was_settled_without_an_outcome_gets_it_later_once() -> None:
     calls = begun('{"a":1}')
     calls.end("c1")

@@ -194,7 +194,9 @@ class Calls:
     def follow(self, update: ToolUpdate) -> None:
         """Know what an earlier run told of a call."""
         call_id, has_outcome = update.call_id, update.phase.is_over and not update.preliminary
-        if not has_outcome or not (self.lacks_outcome(call_id) or self.is_done(call_id)):
+        is_known = self.lacks_outcome(call_id) or self.is_done(call_id)
+        has_input = update.args is not None and self.is_open(call_id)
+        if has_input or not (has_outcome and is_known):
             self.adopt(call_id, update.tool_name, update.args or EMPTY)
         if has_outcome:
             self.result(call_id, None)
