@@ -255,6 +255,37 @@ def test_calls_and_results_count_with_all_that_they_take(length: int, *, at_once
     assert 0.7 < said.kept_bytes / taken < 1.4
 
 
+@pytest.mark.parametrize("delta", ["a b ", "ü"])
+def test_texts_that_come_at_once_count_with_all_that_they_take(delta: str) -> None:
+    """Each is told in small deltas."""
+    said = kept()
+    events = [json.dumps([f"m{number % 3}", delta]) for number in range(30_000)]
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for each in events:
+            said.text(*json.loads(each))
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+    assert 0.7 < said.kept_bytes / taken < 1.4
+
+
+def test_a_character_may_come_in_two_halves() -> None:
+    """One half alone, or that of another message, is no character."""
+    said = kept()
+    for message_id, half in [
+        ("m1", "\ud83d"),
+        ("m2", "\ude00"),
+        ("m1", "\ude00"),
+        ("m1", "\ud83d"),
+    ]:
+        said.text(message_id, half)
+
+    assert read(said.messages()) == [Item("assistant", "text", "\U0001f600\ufffd\ufffd")]
+
+
 def test_a_turn_of_many_small_calls_has_a_bound() -> None:
     said = kept()
     for number in range(KEPT_MAX // 600):

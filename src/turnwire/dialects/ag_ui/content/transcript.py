@@ -4,12 +4,12 @@ A run that ends with an interrupt goes on in another run, whose request has the 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
+from turnwire.core import safe_json
 from turnwire.core.body.conversation import AssistantMessage, Call, Result, Text
 from turnwire.core.body.ui_message import DENIED, NO_RESULT
 from turnwire.dialects.ag_ui import commands
@@ -32,6 +32,9 @@ _PART_BYTES: Final = 250
 """About what a call takes, or a result, beside its ids and its content."""
 
 
+_HALVES: Final = "surrogatepass"
+"""A character may come in two halves, each in a delta of its own."""
+
 _EMPTY: Final = Raw(b"{}")
 
 _DENIED: Final = Raw(msgspec.json.encode(DENIED))
@@ -49,11 +52,12 @@ _Result: TypeAlias = tuple[str, Raw]
 class _Step(Struct):
     """A message of the assistant: texts, then calls. Their results follow it.
 
-    `texts` has the deltas of each message by its id: subagents may tell theirs at once.
+    `texts` has each message by its id: subagents may tell theirs at once. A string for each delta
+    would take far more memory than what it says.
     """
 
     message_id: str
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, bytearray] = {}
     calls: dict[str, tuple[str, Raw]] = {}
     results: dict[str, _Result] = {}
     denials: int = 0
@@ -160,11 +164,14 @@ class Transcript:
         self._lengths[message_id] = self._lengths.get(message_id, 0) + len(delta)
         if len(self._lengths) > LENGTHS_MAX:
             del self._lengths[next(iter(self._lengths))]
-        if self._has_room(len(delta)):
+        if not self.is_whole:
+            return
+        encoded = delta.encode(errors=_HALVES)
+        if self._has_room(len(encoded)):
             texts = self._step(message_id).texts
             is_further = bool(texts) and message_id not in texts
             if not is_further or self._has_room(len(message_id) + _TEXT_BYTES):
-                texts.setdefault(message_id, []).append(delta)
+                texts.setdefault(message_id, bytearray()).extend(encoded)
 
     def length(self, message_id: str) -> int | None:
         """How many characters of this message were told; None for none."""
@@ -279,6 +286,7 @@ def _is_denial(result: _Result | None) -> bool:
 
 
 def _message(step: _Step) -> AssistantMessage:
-    text = "".join(chain.from_iterable(step.texts.values()))
+    texts = (each.decode(errors=_HALVES) for each in step.texts.values())
+    text = "".join(map(safe_json.join_surrogates, texts))
     calls = tuple(Call(call_id, name, whole) for call_id, (name, whole) in step.calls.items())
     return AssistantMessage(step.message_id, (Text(text),) if text else (), calls)
