@@ -209,6 +209,18 @@ FAULTS: Final = (
         nothing_is_done,
         ("dialects/ag_ui/content/test_transcript.py",),
     ),
+    Fault(
+        "a call whose input was not told is sent to no next run",
+        f"{_WIRE}.content.transcript:Transcript.call",
+        decided(ast.If, outcome=True, nth=2),
+        ("dialects/ag_ui/test_sent_calls.py",),
+    ),
+    Fault(
+        "a reject in a list of decisions is no no",
+        f"{_WIRE}.decisions:listed",
+        nothing_is_done,
+        ("dialects/ag_ui/test_listed_decisions.py",),
+    ),
     Fault("deltas are not in the transcript", f"{_TURN}._note_pieces", nothing_is_done, _QUESTIONS),
     Fault("a quick delta passes a held result", f"{_PROGRESS}.fast_id", unasked(1), _TURN_TESTS),
 )
