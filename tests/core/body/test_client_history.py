@@ -21,7 +21,7 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
-from turnwire.core.body.conversion import UNRESOLVED_MAX
+from turnwire.core.body.other_calls import UNRESOLVED_MAX
 from turnwire.core.body.prompt import HISTORY_DEPTH_MAX, Prompt, extract, extract_in_steps
 from turnwire.errors import BadRequest
 

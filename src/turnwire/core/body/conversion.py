@@ -43,22 +43,19 @@ from turnwire.core.body.conversation import (
     Result,
     SystemMessage,
     Text,
-    Unresolved,
     UnsayableError,
     UserMessage,
     Write,
 )
-from turnwire.core.body.ui_message import NO_RESULT, TEXT_BYTES_MAX, Outcome, UIPart
-from turnwire.core.bounds import LONG_BYTES, keep
+from turnwire.core.body.other_calls import OtherCalls
+from turnwire.core.body.ui_message import TEXT_BYTES_MAX, UIPart
+from turnwire.core.bounds import LONG_BYTES
 from turnwire.core.steps import Steps
 from turnwire.core.wire import call_ids
 from turnwire.errors import BadRequest
 
 PARTS_MAX: Final = 10_000
 """Most parts of a message that are read; of more, the last ones."""
-
-UNRESOLVED_MAX: Final = 256
-"""Most calls whose outcome may come later; of more, the last ones."""
 
 _ID_BYTES: Final = 65_536
 """Most bytes of a message without an id that its id is made of."""
@@ -110,8 +107,8 @@ def convert_in_steps(
         converter.written,
         converter.left_out,
         converter.open_calls,
-        tuple(converter.unresolved.values()),
-        converter.settled,
+        tuple(converter.other_calls.unresolved.values()),
+        converter.other_calls.settled,
     )
 
 
@@ -131,14 +128,7 @@ class _Converter:
         self.written: list[bytes] = []
         self.left_out = defaultdict[str, int](int)
         self.open_calls: list[Call] = []
-        self.unresolved: dict[str, Unresolved] = {}
-        """By the id that the agent is sent."""
-        self.settled: list[Call] = []
-        self._cards = call_ids.Cards()
-        """Those of the last message that do not wait."""
-        self._over: set[str] = set()
-        """The ids of the calls that are settled."""
-        self._waiting = frozenset(pending)
+        self.other_calls = OtherCalls(pending)
         self._write = write
         self._limits = limits
         self._message_ids: dict[str, int] = {}
@@ -266,7 +256,7 @@ class _Converter:
         outcome = yield from ui_message.outcome_in_steps(part)
         if self._is_last:
             is_error = safe_json.short_string(part.state) == "output-error"
-            self._know(call, wanted, outcome, is_error=is_error)
+            self.other_calls.add(call, wanted, outcome, is_error=is_error)
         step.results.append(
             Result(
                 f"{call_id}:result",
@@ -277,32 +267,6 @@ class _Converter:
                 outcome.is_denied,
             )
         )
-
-    def _know(self, call: Call, card_id: str, outcome: Outcome, *, is_error: bool) -> None:
-        """Note a call of the last message, whose card has this id."""
-        is_copy = card_id in self._cards
-        call_id = self._cards.add(card_id)
-        if call_id in self._waiting or (is_copy and call_id in self._over):
-            return
-        known = msgspec.structs.replace(call, call_id=call_id)
-        if not is_copy and call_id != card_id:
-            self._settle_earlier(call_id)
-        if outcome.error != NO_RESULT:
-            self._settle(known)
-        elif is_error:
-            unresolved = Unresolved(known, call.call_id)
-            keep(self.unresolved, call.call_id, unresolved, UNRESOLVED_MAX)
-
-    def _settle_earlier(self, call_id: str) -> None:
-        """Another call has this id now."""
-        for sent_id, each in list(self.unresolved.items()):
-            if each.call.call_id == call_id:
-                del self.unresolved[sent_id]
-                self._settle(each.call)
-
-    def _settle(self, call: Call) -> None:
-        self.settled.append(call)
-        self._over.add(call.call_id)
 
     def _end(self, step: "_Step") -> Steps[None]:
         """Write a step, and empty it."""
@@ -316,10 +280,8 @@ class _Converter:
             yield
             result_id, place = self._new_id(result.message_id), len(self.written)
             yield from self._add(msgspec.structs.replace(result, message_id=result_id))
-            unresolved = self.unresolved.get(result.call_id)
-            if unresolved is not None and len(self.written) == place + 1:
-                unresolved = msgspec.structs.replace(unresolved, place=place)
-                self.unresolved[result.call_id] = unresolved
+            if len(self.written) == place + 1:
+                self.other_calls.was_written(result.call_id, place)
 
     def _add(self, message: Message) -> Steps[bool]:
         """Write a message without the parts that the wire cannot say. False: nothing is left."""
