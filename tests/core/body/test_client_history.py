@@ -21,7 +21,6 @@ from turnwire.core.body.conversation import (
     UnsayableError,
     UserMessage,
 )
-from turnwire.core.body.other_calls import UNRESOLVED_MAX
 from turnwire.core.body.prompt import HISTORY_DEPTH_MAX, Prompt, extract, extract_in_steps
 from turnwire.errors import BadRequest
 
@@ -291,88 +290,6 @@ def test_of_a_conversation_that_the_agent_keeps_the_calls_that_wait_are_read() -
 
     assert found.written == []
     assert [one.call_id for one in found.pending] == ["c1"]
-
-
-def lacking(call_id: str = "c2", **fields: Any) -> dict[str, Any]:
-    """A call that had no outcome when the approvals were asked."""
-    part = {"type": "tool-add", "toolCallId": call_id, "input": {"a": 1}, "providerExecuted": True}
-    return part | {"state": "output-error", "errorText": "No result"} | fields
-
-
-def test_a_call_beside_it_that_has_no_outcome_yet_is_known_with_its_place() -> None:
-    earlier = assistant(lacking(), lacking("c9"))
-    found = conversation(
-        *(earlier, user("go"), assistant(lacking(), text("Well."), lacking("c3"), APPROVED)),
-        pending=approvals,
-    )
-
-    known = [(one.call.call_id, one.sent_id, one.place) for one in found.unresolved]
-    assert known == [("c2", "c2:2", 5), ("c3", "c3", 7)]
-    assert {bytes(one.call.input) for one in found.unresolved} == {b'{"a": 1}'}
-    assert [found.written[place or 0] for _, _, place in known] == [
-        *(b"c2:2: No result", b"c3: No result")
-    ]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        lacking(errorText="It broke"),
-        lacking(state="input-available"),
-        lacking(state="output-available", output="No result"),
-        lacking(state="output-denied"),
-        {**APPROVED, "toolCallId": "c2", "approval": {"id": "forged", "approved": True}},
-        {**APPROVED, "toolCallId": "c2", "approval": {"id": "signed", "approved": False}},
-    ],
-)
-def test_no_other_call_has_no_outcome_yet(other: Any) -> None:
-    """Least of all one whose approval is not good, or that its user denied."""
-    assert conversation(user(), assistant(other, APPROVED), pending=approvals).unresolved == ()
-
-
-def card(call_id: str, **fields: Any) -> dict[str, Any]:
-    return lacking(call_id, state="output-available", output=1) | fields
-
-
-@pytest.mark.parametrize(
-    ("cards", "settled", "unresolved"),
-    [
-        ([card("c2"), card("c3", state="output-denied")], ["c2", "c3"], []),
-        ([card("c2", errorText="It broke", state="output-error")], ["c2"], []),
-        ([card("c2", state="input-available")], [], []),
-        ([card("c2"), card("c2#2"), lacking("c2#3")], ["c2", "c2"], ["c2"]),
-        ([lacking("c2"), lacking("c2#2"), card("c2#3")], ["c2", "c2", "c2"], []),
-        ([lacking("c2"), lacking("c3"), lacking("c2#2")], ["c2"], ["c3", "c2"]),
-        ([card("c2"), card("c2"), lacking("c2")], ["c2"], []),
-        ([lacking("c2"), lacking("c2"), card("c2")], ["c2"], ["c2", "c2"]),
-        ([card("c1"), lacking("c1"), card("c1#2")], [], []),
-    ],
-)
-def test_the_other_calls_of_its_message_are_known_by_the_ids_that_they_have_at_the_agent(
-    cards: list[Any], settled: list[str], unresolved: list[str]
-) -> None:
-    """Not as another call that waits, though the client may copy its card."""
-    earlier = assistant(card("c8"), lacking("c9"))
-    found = conversation(earlier, user("go"), assistant(APPROVED, *cards), pending=approvals)
-
-    assert [one.call_id for one in found.settled] == settled
-    assert [one.call.call_id for one in found.unresolved] == unresolved
-
-
-def test_of_calls_without_an_outcome_the_last_ones_are_known() -> None:
-    many = [lacking(f"c{number}") for number in range(2, UNRESOLVED_MAX + 3)]
-    found = conversation(user(), assistant(*many, APPROVED), pending=approvals).unresolved
-
-    assert len(found) == UNRESOLVED_MAX
-    assert [found[0].call.call_id, found[-1].call.call_id] == ["c3", f"c{UNRESOLVED_MAX + 2}"]
-
-
-def test_what_is_not_written_has_no_place() -> None:
-    (known,) = conversation(
-        *(user("go"), assistant(lacking(), APPROVED)), pending=approvals, is_whole=False
-    ).unresolved
-
-    assert (known.call.name, known.place) == ("add", None)
 
 
 def test_half_of_a_character_in_the_message_that_comes_back_is_replaced() -> None:

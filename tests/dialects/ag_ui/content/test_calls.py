@@ -294,14 +294,6 @@ def test_another_tool_without_an_input_is_another_call() -> None:
     assert events_of(list(calls.settle_inputs()))[-1][1]["args"] == "{}"
 
 
-def test_a_tool_whose_name_says_nothing_is_no_other_tool() -> None:
-    calls = Calls()
-    calls.adopt("c1", UNNAMED, Raw(b'{"a":1}'))
-    calls.next_run()
-
-    assert events_of(repeated(calls, '{"a":1}'))[-1][1]["tool_name"] == "x"
-
-
 def test_one_whose_end_is_not_told_is_begun_when_its_run_is_over() -> None:
     calls = begun('{"a":1}')
     calls.end("c1")
@@ -322,51 +314,6 @@ def test_an_outcome_that_comes_in_between_ends_a_call_that_is_repeated() -> None
 
     assert calls.args("c1", '{"a":1}') + calls.end("c1") == []
     assert len(calls.start("c1", "x")) == 1  # the model tries again, in the same run
-
-
-def test_an_input_that_is_too_long_to_be_kept_is_that_of_no_other_call() -> None:
-    calls = begun('"', "x" * INPUT_MAX, '"')
-    calls.end("c1")
-    calls.next_run()
-
-    assert len(repeated(calls, '"', "x" * INPUT_MAX, '"')) == len(["settled", "pending", "running"])
-
-
-def test_so_is_one_that_was_kept_too_many_bytes_before() -> None:
-    """A long one is compared while its call is among those that are kept."""
-    calls = Calls()
-    for number in range(3):
-        calls.start(f"c{number}", "x")
-        calls.args(f"c{number}", f'"{number}{"x" * (INPUT_MAX // 2 - 8)}"')
-        calls.result(f"c{number}", Raw(b"1"))
-    calls.next_run()
-    told = []
-    for number in range(3):
-        told.append(calls.start(f"c{number}", "x"))
-        calls.args(f"c{number}", f'"{number}{"x" * (INPUT_MAX // 2 - 8)}"')
-        told[-1] += calls.end(f"c{number}")
-
-    assert [bool(each) for each in told] == [False, False, True]
-
-
-def test_an_input_is_read_once_to_compare_it_while_it_is_kept() -> None:
-    """A run may ask about many calls, each of which is compared with all that wait."""
-    calls = begun(f'"{"x" * INPUT_MAX}'[:INPUT_MAX])
-    calls.result("c1", Raw(b"1"))
-    calls.start("c2", "x")
-    calls.args("c2", '{"a":')
-    (first,) = calls.digests("c2")
-    calls.args("c2", "1}")
-    calls.end("c2")
-    (whole,) = calls.digests("c2")
-    assert whole != first
-    assert calls.digests("c2")[0] is whole
-    calls.result("c2", Raw(b"1"))
-    calls.next_run()
-    calls.start("c2", "x")
-    calls.args("c2", '{"a":1}')
-
-    assert calls.end("c2")
 
 
 def test_what_began_under_no_name_is_not_what_begins_there_later() -> None:
