@@ -54,10 +54,11 @@ class Run:
         self._tools = tools
         self._tell = tell
 
-    def farm(self, *names: str) -> AbstractContextManager[Farm]:
-        """Those of them that can be started here."""
+    def farm(self, *names: str, is_paced: bool = False) -> AbstractContextManager[Farm]:
+        """Those of them that can be started here. `is_paced`: its loads leave the cores time."""
         there = [name for name in names if self.is_there(name)]
-        return Farm(self._tools, there, self.folder, self.cores)
+        tools = self._tools.before_others() if is_paced else self._tools
+        return Farm(tools, there, self.folder, self.cores)
 
     def order(self, farm: Named, times: int | None = None) -> Iterator[tuple[int, str]]:
         """Every contender once a round, in another order each time."""

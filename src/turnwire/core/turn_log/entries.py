@@ -33,7 +33,12 @@ _HALF: Final = 1
 _SHORT_MAX, _MEDIUM_MAX = 15, 65_535
 """The greatest length of an array whose head has 1 byte, and 3 bytes. Other heads have 5."""
 
-_SHORT_HEAD, _LONG_HEAD = 0x90, 0xDD
+_SHORT_HEAD = 0x90
+
+_LONG_HEAD: Final = b"\xdd"
+
+FRAME_HEAD_BYTES: Final = 5
+"""What a frame has before its entries."""
 
 
 class UnreadableError(ValueError):
@@ -145,9 +150,9 @@ def pack_texts(texts: Sequence[str]) -> bytes:
     return packed[_head_bytes(len(texts)) :]
 
 
-def frame(packed: bytes, count: int) -> bytes:
+def frame(packed: bytes | bytearray, count: int) -> bytes:
     """Return the frame of `count` entries in a row."""
-    return bytes([_LONG_HEAD]) + count.to_bytes(4, "big") + packed
+    return _LONG_HEAD + count.to_bytes(4, "big") + packed
 
 
 def count_of(data: bytes) -> int:

@@ -55,7 +55,7 @@ def _paced(
 ) -> None:
     steps = math.ceil(2 * run.effort.seconds * _RATE)
     plan = Plan(deltas=1 + steps, rate=_RATE, hold=True)
-    with run.farm(*names) as farm:
+    with run.farm(*names, is_paced=True) as farm:
         for number, name in run.order(farm):
             for case, noise_bytes in noises.items():
                 load = Load(plan=plan.with_noise(noise_bytes), streams=streams)

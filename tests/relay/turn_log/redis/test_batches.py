@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from gateway.redis_server import RedisServer
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.address import read
-from turnwire.relay.turn_log.redis.batches import Item, item_of, run_all
-from turnwire.relay.turn_log.redis.servers import Servers
+from turnwire.relay.turn_log.redis.batches import run_all
+from turnwire.relay.turn_log.redis.servers import Call, Servers, call_of
 
 pytestmark = [pytest.mark.sockets, pytest.mark.usefixtures("patient")]
 
@@ -23,12 +23,12 @@ async def servers(redis: RedisServer) -> AsyncIterator[Servers]:
     await servers.aclose()
 
 
-def find(chat: str, size: int = 0) -> Item:
-    return replace(item_of(scripts.FIND, chat, ""), size=size)
+def find(chat: str, size: int = 0) -> Call:
+    return replace(call_of(scripts.FIND, chat, ""), size=size)
 
 
-def renew(chat: str) -> Item:
-    return item_of(scripts.KEEP, chat, "t", 6_000, 6_000)
+def renew(chat: str) -> Call:
+    return call_of(scripts.KEEP, chat, "t", 6_000, 6_000)
 
 
 async def calls(redis: RedisServer) -> int:
@@ -52,7 +52,7 @@ async def calls(redis: RedisServer) -> int:
     ids=["none", "as many as fit", "one more", "two scripts", "large ones"],
 )
 async def test_how_many_calls_are_made(
-    items: list[Item], expected: int, servers: Servers, redis: RedisServer
+    items: list[Call], expected: int, servers: Servers, redis: RedisServer
 ) -> None:
     await run_all(servers, [find("a"), renew("a")])  # from here on Redis knows the scripts
     before = await calls(redis)

@@ -5,6 +5,7 @@ from redis.asyncio import Connection
 
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.address import read
+from turnwire.relay.turn_log.redis.batches import _joined
 from turnwire.relay.turn_log.redis.clients import Command, Packed, _SendsPacked, new_client
 from turnwire.relay.turn_log.redis.servers import Call, Servers, call_of
 
@@ -48,7 +49,7 @@ async def test_other_commands_are_the_bytes_that_the_library_would_send(url: str
     [
         call_of(scripts.FIND, "chat", ""),
         call_of(scripts.SEND, "ch\xe4t", "t", "1", b"\xff\r\n" * 9_000, 60_000),
-        Call(scripts.APPEND, ["a", "b", "a"], ["a", "t", 7, False, "b", "t", -7], [b""]),
+        _joined([call_of(scripts.APPEND, chat, "t", 7, b"", -7) for chat in "aba"]),
     ],
 )
 async def test_a_call_is_the_bytes_that_the_library_would_send(call: Call) -> None:

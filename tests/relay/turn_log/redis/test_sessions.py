@@ -2,10 +2,12 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from gateway.redis_server import RedisServer
 from relay.turn_log.redis.rig import CHAT, OTHER, Rig, new_rig
+from turnwire.core.turn_log.entries import frame
 from turnwire.relay.turn_log.redis import sessions as sessions_module
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.servers import Call, Failed, Reply
@@ -65,7 +67,9 @@ class Pipe(Lane):
         if self.lags:
             reply.set_result(Failed("TimeoutError"))
         else:
-            self.kept[call.chats[0]] = str(call.values[2]).encode()
+            self.kept[call.chats[0]] = str(
+                msgspec.msgpack.decode(frame(call.values, call.count))[2]
+            ).encode()
             reply.set_result([[]])
         return reply
 

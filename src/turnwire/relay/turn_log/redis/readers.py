@@ -12,7 +12,7 @@ from typing import Final
 
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import item_of, run_all
+from turnwire.relay.turn_log.redis.batches import run_all
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.reader import RedisReader
 from turnwire.relay.turn_log.redis.servers import Servers, call_of
@@ -102,7 +102,7 @@ class Readers:
     async def _read(self, readers: Sequence[RedisReader]) -> None:
         wanted = [reader.begin_read() for reader in readers]
         items = [
-            item_of(
+            call_of(
                 scripts.READ,
                 *(reader.key, reader.turn_id),
                 *(reader.next_index, most, self._process, _READER_MS),

@@ -5,7 +5,7 @@ No caller waits longer than `ANSWER_S`. A server that does not answer is not ask
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from redis.exceptions import NoScriptError, ResponseError
 
+from turnwire.core.turn_log.entries import frame
 from turnwire.relay.turn_log.redis.address import Address
 from turnwire.relay.turn_log.redis.clients import Command, Packed, new_client, packed
 from turnwire.relay.turn_log.redis.patience import patience
@@ -31,21 +32,37 @@ _unpack: Final = msgspec.msgpack.Decoder(list[list[int]]).decode
 
 Argument: TypeAlias = str | bytes | int
 
-IS_DATA: Final = False
-"""Stands among the values of a call for one of its data."""
+DATA: Final = b"\xc2"
+"""Stands among the values of a call for one of its data: `false`, packed."""
 
 
 class Call(Struct, frozen=True):
     """A script for one chat or several.
 
-    `values` are its arguments, which begin with the chat and an id for each chat. Each of `data`
-    belongs to a place where they have `IS_DATA`.
+    `values` are its arguments in MessagePack, one behind another, which begin with the chat and an
+    id for each chat; `count` is how many there are. Each of `data` belongs to a place where they
+    have `DATA`.
     """
 
     script: Script
     chats: Sequence[str]
-    values: Sequence[str | int]
+    values: bytes
+    count: int
     data: Sequence[bytes] = ()
+    size: int = 0
+    """In bytes, about."""
+
+
+def call_of(script: Script, chat: str, *arguments: Argument) -> Call:
+    """Return a call for one chat, with these arguments after the chat."""
+    values = in_messagepack((chat, *arguments))
+    data = tuple(each for each in arguments if isinstance(each, bytes))
+    return Call(script, (chat,), values, 1 + len(arguments), data)
+
+
+def in_messagepack(arguments: Iterable[Argument]) -> bytes:
+    """Return arguments as a call has them."""
+    return b"".join([DATA if isinstance(each, bytes) else _pack(each) for each in arguments])
 
 
 class Failed(Struct, frozen=True):
@@ -57,18 +74,6 @@ class Failed(Struct, frozen=True):
 
 Reply: TypeAlias = list[list[Any]] | Failed
 """The reply to a call: one list for each chat."""
-
-
-def split(arguments: Sequence[Argument]) -> tuple[list[str | int], list[bytes]]:
-    """Return the values and the data of a `Call` with these arguments."""
-    values = [IS_DATA if isinstance(each, bytes) else each for each in arguments]
-    return values, [each for each in arguments if isinstance(each, bytes)]
-
-
-def call_of(script: Script, chat: str, *arguments: Argument) -> Call:
-    """Return a call for one chat, with these arguments after the chat."""
-    values, data = split(arguments)
-    return Call(script, (chat,), [chat, *values], data)
 
 
 def _ignore(_: str) -> None:
@@ -194,7 +199,7 @@ class Servers:
         script = call.script
         text = script.digest if name == "EVALSHA" else script.text
         count = script.parts * len(call.chats)
-        data = (_pack(call.values), *call.data)
+        data = (frame(call.values, call.count), *call.data)  # a frame is an array of values
         if not self._client.takes_many:
             keys = [_key(chat, part) for chat in call.chats for part in PARTS[: script.parts]]
             return (name, text, count, *keys, *data)

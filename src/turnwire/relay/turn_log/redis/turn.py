@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from turnwire.core.turn_log.entries import (
+    FRAME_HEAD_BYTES,
     QuestionEnds,
     UnreadableError,
     count_of,
@@ -52,6 +53,8 @@ class Batch(Struct, frozen=True):
 
     first: int
     frames: Sequence[bytes]
+    count: int
+    """The entries of the turn, with these frames."""
     fields: Fields
     base: int
     """The frames before this index are forgotten."""
@@ -71,6 +74,43 @@ class RedisTurn:
     `is_kept`: Redis has each entry, or will have it. `has_lease`: Redis knows that the turn runs.
     `has_begun`: it had an entry. `is_written`: Redis knows that it does not run any more.
     """
+
+    __slots__ = (
+        "_base",
+        "_confirmed",
+        "_count",
+        "_ends",
+        "_fields",
+        "_frames",
+        "_has_events",
+        "_keep_ms",
+        "_kept_ms",
+        "_on_change",
+        "_on_held",
+        "_on_not_received",
+        "_on_too_long",
+        "_open",
+        "_open_count",
+        "_question_ends",
+        "_size",
+        "_sizes",
+        "_turn_bytes",
+        "control",
+        "has_begun",
+        "has_lease",
+        "head",
+        "id",
+        "is_kept",
+        "is_running",
+        "is_written",
+        "key",
+        "note",
+        "pending_bytes",
+        "readers",
+        "replies",
+        "row_head",
+        "user_id",
+    )
 
     def __init__(
         self,
@@ -97,6 +137,8 @@ class RedisTurn:
         self.note = ""
         self.pending_bytes = 0
         """Of entries that Redis has not confirmed."""
+        self.row_head = b""
+        """What each write of it begins with, packed; empty: nothing was written yet."""
         self.replies: dict[bytes, tuple[str, bytes]] = {}
         """Whom it replied what, by the number of the message: a message may come twice."""
         self._on_change = on_change
@@ -115,6 +157,8 @@ class RedisTurn:
         """Of the confirmed frames from `_base` on."""
         self._open = bytearray()
         self._open_count = 0
+        self._has_events = False
+        """Whether the open frame has more than texts."""
         self._fields: dict[str, bytes | str | int] = {}
         self._ends = ""
         self._kept_ms = 0
@@ -133,22 +177,10 @@ class RedisTurn:
     # Calls of the stream that runs the turn.
 
     def append(self, packed: bytes, count: int) -> None:
-        if not self.has_begun:
-            self._begin()
-        if not self.is_kept or not self.is_running:
-            return
-        if len(self._open) + len(packed) > FRAME_BYTES:
-            self._seal()
-        self._open += packed
-        self._open_count += count
-        self._size += len(packed)
-        self._add_pending(len(packed))
-        if self._size > self._turn_bytes:
-            self._become_long()
-        self._on_change(self)
+        self._append(packed, count, has_events=True)
 
     def append_texts(self, texts: Sequence[str]) -> None:
-        self.append(pack_texts(texts), len(texts))
+        self._append(pack_texts(texts), len(texts), has_events=False)
 
     def end(self, *, is_received: bool) -> None:
         if not self.is_running:
@@ -194,20 +226,21 @@ class RedisTurn:
             frames.append(data)
             size += len(data)
         is_all = len(frames) == len(self._frames)
+        count = self._count + sum(map(count_of, frames))
         fields = dict(self._fields) if is_all else {}
-        if frames:
-            fields["count"] = self._count + sum(map(count_of, frames))
         ends = self._ends if is_all else ""
         base = self._forgettable(size) if self.is_long else self._base
-        return Batch(self._confirmed, frames, fields, base, ends, self._kept_ms)
+        return Batch(self._confirmed, frames, count, fields, base, ends, self._kept_ms)
 
     def confirm(self, batch: Batch, readers: int) -> None:
         """Redis has this batch."""
+        size = 0
         for data in batch.frames:
             self._frames.popleft()
             self._sizes.append(len(data))
-            self._count += count_of(data)
-            self._add_pending(-len(data))
+            size += len(data)
+        self._add_pending(-size)
+        self._count = batch.count
         self._confirmed += len(batch.frames)
         for _ in range(batch.base - self._base):
             self._sizes.popleft()
@@ -254,6 +287,7 @@ class RedisTurn:
             self._frames.clear()
             self._open.clear()
             self._open_count = 0
+            self._has_events = False
             self._add_pending(-self.pending_bytes)
             self._fields = {"note": note}
             if self._ends == WAITING:
@@ -268,6 +302,27 @@ class RedisTurn:
                 self.lose(LONG)
 
     # Inside.
+
+    def _append(self, packed: bytes, count: int, *, has_events: bool) -> None:
+        if not self.has_begun:
+            self._begin()
+        if not self.is_kept or not self.is_running:
+            return
+        size = len(packed)
+        if len(self._open) + size > FRAME_BYTES:
+            self._seal()
+        if not self._open_count:
+            self._size += FRAME_COST_BYTES
+            size += FRAME_HEAD_BYTES
+        if has_events:
+            self._has_events = True
+        self._open += packed
+        self._open_count += count
+        self._size += len(packed)
+        self._add_pending(size)
+        if self._size > self._turn_bytes:
+            self._become_long()
+        self._on_change(self)
 
     def _begin(self) -> None:
         self.has_begun = True
@@ -288,15 +343,14 @@ class RedisTurn:
     def _seal(self) -> None:
         if not self._open_count:
             return
-        data = frame(bytes(self._open), self._open_count)
+        data = frame(self._open, self._open_count)
         self._frames.append(data)
-        self._size += FRAME_COST_BYTES
-        self._add_pending(len(data) - len(self._open))
         self._open.clear()
         self._open_count = 0
-        if self._question_ends.add(data):
+        if self._has_events and self._question_ends.add(data):
             ends = list(self._question_ends.all())
             self._fields["closed"] = frame(b"".join(map(pack, ends)), len(ends))
+        self._has_events = False
 
     def _become_long(self) -> None:
         """From here on the turn is written for those who read it already."""

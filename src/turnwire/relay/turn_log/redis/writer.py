@@ -4,16 +4,15 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import repeat
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import Item, item_of, run_all
+from turnwire.relay.turn_log.redis.batches import append_call, run_all
 from turnwire.relay.turn_log.redis.patience import ANSWER_S
 from turnwire.relay.turn_log.redis.scripts import Script
-from turnwire.relay.turn_log.redis.servers import IS_DATA, Argument, Servers, split
+from turnwire.relay.turn_log.redis.servers import Argument, Call, Servers, call_of
 from turnwire.relay.turn_log.redis.turn import LOST, Batch, RedisTurn
 from turnwire.relay.turn_log.tasks import end
 
@@ -47,7 +46,7 @@ class _Write(Struct):
     """What is written of one turn: a batch, or that it ends, or that it is lost."""
 
     turn: RedisTurn
-    item: Item
+    call: Call
     batch: Batch | None = None
     note: str = ""
     ends: str = ""
@@ -152,7 +151,7 @@ class Writer:
             if not write.turn.is_running or reply is None:
                 continue
             status = reply[0]
-            if write.item.script is scripts.CLAIM:
+            if write.call.script is scripts.CLAIM:
                 if status:
                     write.turn.claim_without_frames()
             elif status < 0:
@@ -227,7 +226,7 @@ class Writer:
                     self.on_change(turn)
                 elif turn.has_more:
                     writes.append(self._next_write(turn))
-                    size += writes[-1].item.size
+                    size += writes[-1].call.size
         async for replies in _in_slices(await self._run(writes)):
             for write, reply in replies:
                 if reply is None:
@@ -276,7 +275,7 @@ class Writer:
 
     async def _run(self, writes: Sequence[_Write]) -> list[tuple[_Write, Sequence[Any] | None]]:
         """Run these writes. Returns each with its reply; None: it failed."""
-        replies = await run_all(self._servers, [write.item for write in writes])
+        replies = await run_all(self._servers, [write.call for write in writes])
         return list(zip(writes, replies, strict=True))
 
     def _renewal(self, turn: RedisTurn) -> _Write:
@@ -294,13 +293,7 @@ class Writer:
             write.note, write.ends, write.has_begun = turn.note, ends, turn.has_begun
             return write
         batch = turn.batch()
-        frames = batch.frames
-        fields, data = split([word for field in batch.fields.items() for word in field])
-        values: list[str | int] = [turn.key, turn.id, _LEASE_MS, batch.ends]
-        values += (batch.kept_ms if batch.ends else self.kept_ms, len(fields), *fields)
-        values += (batch.first, len(frames), batch.base, *repeat(IS_DATA, len(frames)))
-        size = sum(map(len, frames))
-        return _Write(turn, Item(scripts.APPEND, turn.key, values, [*data, *frames], size), batch)
+        return _Write(turn, append_call(turn, batch, _LEASE_MS, self.kept_ms), batch)
 
 
 async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
@@ -312,4 +305,4 @@ async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
 
 
 def _write(turn: RedisTurn, script: Script, *arguments: Argument) -> _Write:
-    return _Write(turn, item_of(script, turn.key, turn.id, *arguments))
+    return _Write(turn, call_of(script, turn.key, turn.id, *arguments))
