@@ -38,7 +38,7 @@ FAULTS: Final = (
     Fault("two processes run a turn of one chat", f"{_LOG}.claim",
           decided(ast.If, outcome=False, nth=2), _tests("store")),
     Fault("a stop that comes twice is two stops", f"{_LOG}._carry_out",
-          decided(ast.If, outcome=True), _tests("store")),
+          decided(ast.If, outcome=True), _tests("stops")),
     Fault("nobody is told of readers elsewhere", f"{_PACKAGE}.turn:RedisTurn.set_readers",
           nothing_is_done, _tests("store")),
     Fault("each prompt waits for a silent Redis", f"{_PACKAGE}.servers:Servers.is_down",
