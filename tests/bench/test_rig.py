@@ -162,7 +162,11 @@ class OneFarm(Run):
 
     grown: Farm
 
-    def farm(self, *names: str) -> AbstractContextManager[Farm]:  # noqa: ARG002 (the port)
+    def farm(
+        self,
+        *names: str,  # noqa: ARG002 (the port)
+        is_paced: bool = False,  # noqa: ARG002
+    ) -> AbstractContextManager[Farm]:
         return nullcontext(self.grown)
 
 

@@ -36,9 +36,10 @@ class Asked(Run):
     """Starts nobody, and knows who was asked for."""
 
     names: Sequence[str] = ()
+    is_paced = False
 
-    def farm(self, *names: str) -> Farm:
-        self.names = names
+    def farm(self, *names: str, is_paced: bool = False) -> Farm:
+        self.names, self.is_paced = names, is_paced
         raise NotStartedError("nobody is to be started")
 
 
@@ -62,6 +63,7 @@ def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: s
         GATEWAY_MODES[mode](run)
 
     assert wires <= set(run.names)
+    assert run.is_paced is (mode == "http-paced")
 
 
 @pytest.mark.sockets
