@@ -25,8 +25,8 @@ KEEP_S: Final = 2.0
 BATCH_S: Final = 0.02
 """How long an entry waits for others, in seconds."""
 
-_SLICE: Final = 16
-"""Turns whose writes are made, or confirmed, before other work of the loop: about 0.2 ms."""
+_SLICE: Final = 8
+"""Turns whose writes are made, or confirmed, before other work of the loop: about 0.02 ms."""
 
 _LOOK_S: Final = 1.0
 """Seconds between two tries with a server that failed."""
