@@ -56,6 +56,7 @@ def test_the_cache_is_where_the_system_keeps_such_things(monkeypatch: pytest.Mon
 def test_tools_that_come_first_are_run_so_where_the_kernel_lets_us(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    program("chrt")
     sleeps = building.Tools(agent=("sleep", "9"), client=("sleep", "9"))
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))

@@ -57,7 +57,8 @@ class Run:
     def farm(self, *names: str, is_paced: bool = False) -> AbstractContextManager[Farm]:
         """Those of them that can be started here. `is_paced`: its loads leave the cores time."""
         there = [name for name in names if self.is_there(name)]
-        tools = self._tools.before_others() if is_paced else self._tools
+        is_first = is_paced and self.cores.are_apart  # else the gateway would wait, too
+        tools = self._tools.before_others() if is_first else self._tools
         return Farm(tools, there, self.folder, self.cores)
 
     def order(self, farm: Named, times: int | None = None) -> Iterator[tuple[int, str]]:

@@ -90,3 +90,14 @@ def test_a_batch_is_written_by_one_call(
 
         assert unpacked(call) == ["chat", "turn", 50, *expected]
         assert call.size == sum(map(len, batch.frames))
+
+
+def test_what_waits_is_given_back_when_it_is_written(turn: RedisTurn) -> None:
+    turn.append_texts([])
+    turn.append_texts(["a", "b"])
+    before = turn.pending_bytes
+    turn.confirm(turn.batch(), 0)
+
+    assert before == len(frame(pack_texts(["a", "b"]), 2))
+    assert turn.pending_bytes == 0
+    assert not turn.has_more

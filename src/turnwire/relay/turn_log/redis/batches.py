@@ -31,7 +31,10 @@ _VALUES: Final = 12
 
 
 def append_call(turn: RedisTurn, batch: Batch, lease_ms: int, kept_ms: int) -> Call:
-    """Return the call of `APPEND` for a batch. `kept_ms`: how long a turn that runs is kept."""
+    """Return the call of `APPEND` for a batch. `kept_ms`: how long a turn that runs is kept.
+
+    The two times are the same for all batches of a turn.
+    """
     frames = batch.frames
     if len(frames) == 1 and not batch.fields and not batch.ends:  # as it mostly is
         if not turn.row_head:

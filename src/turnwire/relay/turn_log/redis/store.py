@@ -174,7 +174,7 @@ class RedisTurnLog:
         match reply:
             case [bytes(turn_id), bytes(head), base, int(count)]:
                 turn = self._new_turn(key, turn_id.decode(), head, control)
-                return await self._resumed(turn, int(base or 0), count)
+                return await self._resumed(turn, max(0, int(base or 0)), count)
             case _:
                 return None
 

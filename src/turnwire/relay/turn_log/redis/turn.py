@@ -306,7 +306,7 @@ class RedisTurn:
     def _append(self, packed: bytes, count: int, *, has_events: bool) -> None:
         if not self.has_begun:
             self._begin()
-        if not self.is_kept or not self.is_running:
+        if not self.is_kept or not self.is_running or not count:
             return
         size = len(packed)
         if len(self._open) + size > FRAME_BYTES:
