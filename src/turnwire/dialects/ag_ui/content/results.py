@@ -52,6 +52,8 @@ class Held(Struct, frozen=True):
 class HeldResults:
     """The results that wait, in their order: those that came one right after the other."""
 
+    __slots__ = ("_bytes", "_failed", "by_call")
+
     def __init__(self) -> None:
         self.by_call: dict[str, Held] = {}
         self._failed: dict[str, None] = {}

@@ -32,6 +32,8 @@ _decode = msgspec.json.Decoder().decode
 class State:
     """What the client was sent of the agent's state and activities."""
 
+    __slots__ = ("_activities", "_frame_stats", "_mode", "_state")
+
     def __init__(self, mode: StateMode, frame_stats: FrameStats) -> None:
         self._mode = mode
         self._frame_stats = frame_stats

@@ -24,6 +24,8 @@ _SHOWN_ROLES: Final = frozenset({None, "", "assistant"})
 class TextMessages:
     """The text of a run. `blocks` are also those of its reasoning."""
 
+    __slots__ = ("_blocks", "_frame_stats", "_hidden", "_unended")
+
     def __init__(self, blocks: OpenBlocks, frame_stats: FrameStats) -> None:
         self._blocks = blocks
         self._unended: dict[str, None] = {}
@@ -64,6 +66,18 @@ class ReasoningMessages:
     like earlier reasoning is held back until it differs, or ends. `blocks` are also those of the
     text.
     """
+
+    __slots__ = (
+        "_blocks",
+        "_current",
+        "_earlier",
+        "_earlier_chars",
+        "_frame_stats",
+        "_held",
+        "_is_repeating",
+        "_left",
+        "_text",
+    )
 
     def __init__(self, blocks: OpenBlocks, frame_stats: FrameStats) -> None:
         self._blocks = blocks

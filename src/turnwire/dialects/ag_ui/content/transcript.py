@@ -99,6 +99,19 @@ class _StandIn(Struct):
 class Transcript:
     """The messages up to a turn, which were sent, and those of the turn, in order."""
 
+    __slots__ = (
+        "_begun",
+        "_lengths",
+        "_sent",
+        "_sent_bytes",
+        "_stand_in_of",
+        "_stand_ins",
+        "_step_of",
+        "_steps",
+        "_turn_bytes",
+        "is_whole",
+    )
+
     def __init__(self, *, is_kept: bool, sent: Sequence[bytes] = ()) -> None:
         """Begin with the messages `sent`, which a first request has in any case."""
         self.is_whole = is_kept

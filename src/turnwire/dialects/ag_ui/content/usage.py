@@ -30,6 +30,8 @@ _decode_count = msgspec.json.Decoder(Annotated[int, Meta(ge=0, le=_LARGEST)]).de
 class Usage:
     """The counts so far, by their name on the wire (`inputTokens`)."""
 
+    __slots__ = ("_of_runs", "_so_far")
+
     def __init__(self) -> None:
         self._so_far: dict[str, int] = {}
         """What a run told before its end, in events of its own."""
