@@ -53,18 +53,6 @@ _NONE: Final[dict[str, Any]] = {}
 class Calls:
     """The calls of a message. They go on from one run to the next, if that answers a question."""
 
-    __slots__ = (
-        "_again",
-        "_done",
-        "_done_bytes",
-        "_input_chars",
-        "_open",
-        "_reused",
-        "_run",
-        "_settled",
-        "_waited",
-    )
-
     def __init__(self) -> None:
         self._open: dict[str, KnownCall] = {}
         self._done: dict[str, DoneCall] = {}
