@@ -81,3 +81,13 @@ ASSISTANT = st.builds(
 def converted(messages: Sequence[Any], write: Write) -> Conversation:
     raws = [Raw(msgspec.json.encode(one)) for one in messages]
     return run_steps(convert_in_steps(raws, write, ConversationLimits(attachments=LIMITS)))
+
+
+APPROVED = {
+    "type": "tool-rm",
+    "toolCallId": "c1",
+    "input": {},
+    "state": "approval-responded",
+    "approval": {"id": "signed", "approved": True},
+}
+"""A part: a call that a user approved, and that has not run."""

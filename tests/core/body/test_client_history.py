@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.client_messages import APPROVED
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.continuation import Continuation, Response
@@ -105,13 +106,6 @@ def file(url: str = PNG, mime: str = "image/png") -> dict[str, Any]:
     return {"type": "file", "mediaType": mime, "url": url}
 
 
-APPROVED = {
-    "type": "tool-rm",
-    "toolCallId": "c1",
-    "input": {},
-    "state": "approval-responded",
-    "approval": {"id": "signed", "approved": True},
-}
 SOUND = file(
     "data:audio/mpeg;base64," + base64.b64encode(b"ID3" + b"\0" * 6).decode(), "audio/mpeg"
 )

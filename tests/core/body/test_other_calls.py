@@ -6,20 +6,13 @@ from typing import Any
 
 import pytest
 
+from support.client_messages import APPROVED
 from turnwire.core.body.attachments import AttachmentLimits
 from turnwire.core.body.client_history import ClientHistory
 from turnwire.core.body.continuation import Response
 from turnwire.core.body.conversation import Conversation, Message, Result
 from turnwire.core.body.other_calls import UNRESOLVED_MAX
 from turnwire.core.body.prompt import extract
-
-APPROVED = {
-    "type": "tool-rm",
-    "toolCallId": "c1",
-    "input": {},
-    "state": "approval-responded",
-    "approval": {"id": "signed", "approved": True},
-}
 
 TEXT = {"type": "text", "text": "Well."}
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from support.ag_ui_calls import begun, repeated
 from support.ag_ui_turn import plain_event
 from turnwire.core.events import Event, Phase, ToolUpdate
 from turnwire.dialects.ag_ui.content.calls import DONE_MAX, INPUT_MAX, OPEN_MAX, UNNAMED, Calls
@@ -25,22 +26,6 @@ def input_of(events: list[Event]) -> str | None:
     """The whole input in the last of these events."""
     args: str | None = events_of(events)[-1][1].get("args")
     return args
-
-
-def begun(*deltas: str) -> Calls:
-    calls = Calls()
-    calls.start("c1", "x")
-    for delta in deltas:
-        calls.args("c1", delta)
-    return calls
-
-
-def repeated(calls: Calls, *deltas: str, name: str = "x") -> list[Event]:
-    """What a later run tells that begins, and ends, a call with the same id."""
-    told = calls.start("c1", name)
-    for delta in deltas:
-        told += calls.args("c1", delta)
-    return told + calls.end("c1")
 
 
 def test_a_call_begins_gets_its_input_and_its_output() -> None:

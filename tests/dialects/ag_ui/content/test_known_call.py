@@ -2,25 +2,10 @@
 
 from msgspec import Raw
 
-from turnwire.core.events import Event, ToolUpdate
+from support.ag_ui_calls import begun, repeated
+from turnwire.core.events import ToolUpdate
 from turnwire.dialects.ag_ui.content.calls import INPUT_MAX, UNNAMED, Calls
 from turnwire.dialects.ag_ui.content.known_call import TOO_LONG, KnownCall
-
-
-def begun(*deltas: str) -> Calls:
-    calls = Calls()
-    calls.start("c1", "x")
-    for delta in deltas:
-        calls.args("c1", delta)
-    return calls
-
-
-def repeated(calls: Calls, *deltas: str, name: str = "x") -> list[Event]:
-    """What a later run tells that begins, and ends, a call with the same id."""
-    told = calls.start("c1", name)
-    for delta in deltas:
-        told += calls.args("c1", delta)
-    return told + calls.end("c1")
 
 
 def test_a_call_is_the_same_by_its_tool_and_its_input() -> None:
