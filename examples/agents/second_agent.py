@@ -1,129 +1,106 @@
-"""The second agent of the v2 wire; docs/second-agent.md goes through it."""
+"""The second agent of the v2 wire, in 80 lines of code; docs/second-agent.md goes through them."""
 
-import asyncio
-import hmac
-import json
-import os
-import re
-import traceback
-from urllib.parse import unquote
-from weakref import WeakSet
+import asyncio, collections, hmac, json, os, re, traceback, urllib.parse, weakref
 
-from websockets.asyncio.server import Request, Response, ServerConnection, broadcast, serve
+from websockets.asyncio.server import broadcast, serve
 
 TOOLS = {"divide": lambda a, b: a / b}
+STORY = [f"Line {number} of the story. " for number in range(1, 41)]
 
 
 class Session:
     """One conversation. Its turns outlive their sockets, but not this process."""
 
-    def __init__(self) -> None:
-        self.sockets: WeakSet[ServerConnection] = WeakSet()
-        self.messages: list[dict] = []  # prompts and their turns, as `init` lists them
-        self.waiting: dict[str, dict] = {}  # prompts whose turn has not begun, by their ids
-        self.turn: dict = {}  # the one that runs: it has the id of its prompt
+    def __init__(self):
+        # Open sockets; prompts, each with its turn behind it; tasks of open turns, by their ids.
+        self.sockets, self.messages, self.tasks = weakref.WeakSet(), [], {}
 
-    async def think(self, prompt: str) -> None:
+    async def think(self, turn, prompt):
         """Stand in for the loop around a model: words of the prompt choose what happens."""
+        answer = STORY if "story" in prompt else [f"You said: {prompt}"]
         if numbers := re.search(r"(\d+)/(\d+)", prompt):
-            result = await self.call("divide", a=int(numbers[1]), b=int(numbers[2]))
-            self.text("That cannot be divided." if result is None else f"It is {result:g}.")
-        elif "story" in prompt:
-            for line in range(1, 41):
-                self.text(f"Line {line} of the story. ")
-                await asyncio.sleep(float(os.environ.get("STORY_PAUSE_S", "0.1")))
-        else:
-            self.text(f"You said: {prompt}")
+            result = await self.call(turn, "divide", a=int(numbers[1]), b=int(numbers[2]))
+            answer = ["That cannot be divided." if result is None else f"It is {result:g}."]
+        for delta in answer:
+            self.text(turn, delta)
+            await asyncio.sleep(float(os.environ.get("STORY_PAUSE_S", "0.1")))
 
-    async def perform(self, call: dict) -> dict:
+    async def perform(self, turn, call):
         await asyncio.sleep(1)  # tools take their time, and the user may stop one
-        result = TOOLS[call["toolName"]](**call["args"])
-        return {"status": "completed", "result": json.loads(json.dumps(result))}
+        return {"status": "completed", "result": TOOLS[call["toolName"]](**call["args"])}
 
-    async def call(self, tool: str, **args: object) -> object:
+    async def call(self, turn, tool, /, **args):
         call = {"type": "tool-call", "toolName": tool, "args": args, "status": "running"}
-        call["callId"] = f"{self.turn['id']}:{len(self.turn['parts'])}"
-        self.send("message.part.tool-update", **call)
-        self.turn["parts"].append(call)
-        ended = {"status": "error", "error": "Stopped"}
+        call["callId"] = f"{turn['id']}:{len(turn['parts'])}"
+        self.send("message.part.tool-update", turn, **call)
+        turn["parts"].append(call)
+        ended = {"status": "error", "error": f"{tool} failed"}
         try:
-            ended = await self.perform(call)
+            ended = json.loads(json.dumps(await self.perform(turn, call)))
         except Exception:  # noqa: BLE001 (a tool may raise anything, and its turn goes on)
-            traceback.print_exc()  # the user reads only the next line
-            ended["error"] = f"{tool} failed"
-        finally:
-            self.send("message.part.tool-update", **(call | ended))
+            traceback.print_exc()  # the user reads that it failed, and not why
+        finally:  # also if the turn is stopped
             call |= ended
+            self.send("message.part.tool-update", turn, **call)
         return call.get("result")
 
-    def text(self, delta: str) -> None:
-        self.send("message.part.text-delta", delta=delta)
-        parts = self.turn["parts"]
-        if not parts or parts[-1]["type"] != "text":
-            parts.append({"type": "text", "text": ""})
-        parts[-1]["text"] += delta
+    def text(self, turn, delta):
+        self.send("message.part.text-delta", turn, delta=delta)
+        if not turn["parts"] or turn["parts"][-1]["type"] != "text":
+            turn["parts"].append({"type": "text", "text": ""})
+        turn["parts"][-1]["text"] += delta
 
-    def send(self, kind: str, /, **fields: object) -> None:
-        broadcast(self.sockets, json.dumps({"turnId": self.turn["id"], **fields, "type": kind}))
+    def send(self, kind, turn, /, **fields):
+        broadcast(self.sockets, json.dumps(fields | {"type": kind, "turnId": turn["id"]}))
 
-    async def talk(self, socket: ServerConnection) -> None:
-        user = unquote(socket.request.headers.get("x-turnwire-user", ""))
-        session = {"messages": [*self.messages, *self.waiting.values()]}
-        data = {"runningTurnId": self.turn.get("id"), "promptsQueued": len(self.waiting)}
-        broadcast([socket], json.dumps({"type": "init", "session": session, "data": data}))
+    async def talk(self, socket):
+        user = urllib.parse.unquote(socket.request.headers.get("x-turnwire-user", ""))
+        data = {"runningTurnId": next(iter(self.tasks), None)}
+        init = {"type": "init", "session": {"messages": self.messages}, "data": data}
+        broadcast([socket], json.dumps(init))
         self.sockets.add(socket)  # nothing is awaited: each delta is in `init`, or comes after it
         async for text in socket:
             self.receive(json.loads(text), user)
 
-    def receive(self, frame: dict, user: str) -> None:
-        turn_id = frame.get("turnId") or frame.get("promptId", "")
+    def receive(self, frame, user):
+        ids = {k: frame.get(k) for k in ("promptId", "clientMessageId", "channelType", "channelId")}
         if frame["type"] == "prompt":
-            names = ("promptId", "clientMessageId", "channelType", "channelId")
-            parts = [{"type": "text", "text": frame["content"]}]
-            prompt = {"id": f"{turn_id}:prompt", "role": "user", "userId": user, "parts": parts}
-            self.waiting[turn_id] = prompt | {name: frame.get(name) for name in names}
-            self.begin()
-        elif frame["type"] == "abort" and self.waiting.pop(turn_id, None):
-            self.send("error", turnId=None, promptId=turn_id, error="The prompt was taken back")
-        elif frame["type"] == "abort" and self.turn.get("id") == turn_id:
-            self.task.cancel()
+            prompt = ids | {"id": f"{ids['promptId']}:prompt", "role": "user", "userId": user}
+            prompt["parts"] = [{"type": "text", "text": frame["content"]}]
+            turn = ids | {"id": ids["promptId"], "role": "assistant", "parts": []}
+            self.messages += [prompt, turn]
+            self.send("message.create", turn, promptId=turn["id"])
+            task = self.tasks[turn["id"]] = asyncio.create_task(self.run(turn, frame["content"]))
+            task.add_done_callback(lambda task: self.end(turn, task))
+        elif frame["type"] == "abort" and ids["promptId"] in self.tasks:
+            self.tasks[ids["promptId"]].cancel()
 
-    def begin(self) -> None:
-        if self.waiting and not self.turn:  # turns run one after another
-            turn_id = next(iter(self.waiting))
-            prompt = self.waiting.pop(turn_id)
-            self.turn = prompt | {"id": turn_id, "role": "assistant", "parts": []}
-            self.messages += [prompt, self.turn]
-            self.send("message.create", promptId=turn_id)
-            self.task = asyncio.create_task(self.think(prompt["parts"][0]["text"]))
-            self.task.add_done_callback(self.end)
+    async def run(self, turn, prompt):
+        while (first := next(iter(self.tasks))) != turn["id"]:  # turns run one after another
+            await asyncio.wait([self.tasks[first]])
+        await self.think(turn, prompt)
 
-    def end(self, task: asyncio.Task) -> None:
+    def end(self, turn, task):
         reason = "canceled" if task.cancelled() else "error" if task.exception() else "end_turn"
-        if reason == "error":
-            traceback.print_exception(task.exception())
-        self.send("message.finalize", reason=reason)
-        self.turn["parts"].append({"type": "finish", "reason": reason})
-        self.turn = {}
-        self.begin()
+        self.send("message.finalize", turn, reason=reason)
+        turn["parts"].append({"type": "finish", "reason": reason})
+        del self.tasks[turn["id"]]
+        return task.cancelled() or task.result()  # this raises what `think` raised, for the log
 
 
-async def main(session_class: type[Session]) -> None:
+async def main(sessions):
     wanted = f"Bearer {os.environ['AGENT_TOKEN']}".encode()
-    sessions: dict[str, Session] = {}  # by the path of their sockets
 
-    def admit(socket: ServerConnection, request: Request) -> Response | None:
+    def admit(socket, request):
         given = request.headers.get("authorization", "").encode()
         return None if hmac.compare_digest(given, wanted) else socket.respond(401, "no\n")
 
-    async def handle(socket: ServerConnection) -> None:
-        await sessions.setdefault(socket.request.path, session_class()).talk(socket)
+    async def handle(socket):
+        await sessions[socket.request.path].talk(socket)
 
-    port = int(os.environ.get("PORT", "8765"))
-    limits = {"max_size": 2**25, "ping_timeout": 120}  # prompts have files, clients are slow
-    async with serve(handle, "127.0.0.1", port, process_request=admit, **limits) as server:
-        await server.serve_forever()
+    port, limits = int(os.environ.get("PORT", "8765")), {"max_size": 2**25, "ping_timeout": 120}
+    await (await serve(handle, "127.0.0.1", port, process_request=admit, **limits)).serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Session))
+    asyncio.run(main(collections.defaultdict(Session)))
