@@ -23,6 +23,7 @@ from turnwire_lab.bench.contenders import (
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
+from turnwire_lab.bench.machine import Cores
 from turnwire_lab.bench.modes import GATEWAY_MODES
 from turnwire_lab.bench.programs import NotStartedError, wait_for
 from turnwire_lab.bench.rounds import Round, Rounds
@@ -64,6 +65,29 @@ def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: s
 
     assert wires <= set(run.names)
     assert run.is_paced is (mode == "http-paced")
+
+
+class MarkedTools(Tools, frozen=True):
+    """Says whether it runs before all others."""
+
+    is_first: bool = False
+
+    def before_others(self) -> "MarkedTools":
+        return MarkedTools(self.agent, self.client, is_first=True)
+
+
+@pytest.mark.parametrize("is_paced", [True, False])
+@pytest.mark.parametrize("rig", [{0}, {1}])
+def test_a_rig_on_the_core_of_the_gateway_never_runs_before_it(
+    tmp_path: Path, rig: set[int], *, is_paced: bool
+) -> None:
+    tools = MarkedTools(agent=(), client=())
+    run = Run(tools, Effort(), tmp_path, lambda _: None, Cores(frozenset({0}), frozenset(rig)))
+
+    farm = run.farm(is_paced=is_paced)
+
+    assert isinstance(farm, Farm)
+    assert farm._tools == MarkedTools((), (), is_first=is_paced and rig == {1})
 
 
 @pytest.mark.sockets

@@ -37,6 +37,21 @@ async def test_a_turn_that_is_described_otherwise_is_no_turn(
     assert (await open_reader(rig.logs[1])).entries == [Absent()]
 
 
+async def test_a_turn_that_waits_from_a_place_before_the_first_harms_no_other(
+    rig: Rig, redis: RedisServer
+) -> None:
+    write(writer := await claim(rig.logs[0]), "a")
+    writer.wait(60)
+    await until(lambda: writer.is_written)
+    await redis.ask("HSET", "turnwire:{chat}:turn", "base", "-1")
+
+    waiting = await rig.logs[1].resume_waiting(CHAT, NOBODY)
+    if waiting is not None:
+        write(waiting.writer, "b")
+    write(neighbour := await claim(rig.logs[1], OTHER), "c")
+    await until(lambda: not neighbour.has_more)
+
+
 async def test_a_key_of_another_type_harms_its_own_chat_alone(
     rig: Rig, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,47 +1,20 @@
-"""What is sent: the bytes that the library would send."""
+"""What is sent: the bytes that the library would send. And on which connection."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final
 
 import pytest
 from redis.asyncio import Connection
+from redis.exceptions import ResponseError
 
+from gateway.redis_server import RedisServer
+from gateway.waiting import until
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.batches import _joined
-from turnwire.relay.turn_log.redis.clients import Command, Packed, _SendsPacked, new_client
+from turnwire.relay.turn_log.redis.clients import Packed, _Server, new_client, packed
 from turnwire.relay.turn_log.redis.servers import Call, Servers, call_of
-
-COMMANDS: list[Command] = [
-    (
-        "EVALSHA",
-        "a" * 40,
-        2,
-        b"turnwire:{chat}:lease",
-        "turnwire:{ch\xe4t}:turn",
-        b"",
-        b"\xff" * 70_000,
-    ),
-    ("PING",),
-    ("EVALSHA", "b" * 40, 0, 7, b"\x00\r\n"),
-]
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "redis://127.0.0.1:6379/0",
-        "rediss://127.0.0.1:6379/0",
-        "redis+sentinel://127.0.0.1:26379/main",
-    ],
-)
-async def test_other_commands_are_the_bytes_that_the_library_would_send(url: str) -> None:
-    client = new_client(read(url))
-    connection = client._redis.connection_pool.make_connection()  # type: ignore[attr-defined]
-    try:
-        packed = b"".join(connection.pack_commands(COMMANDS))
-    finally:
-        await client.aclose()
-
-    assert isinstance(connection, _SendsPacked)
-    assert packed == b"".join(Connection().pack_commands(COMMANDS))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +27,6 @@ async def test_other_commands_are_the_bytes_that_the_library_would_send(url: str
 )
 async def test_a_call_is_the_bytes_that_the_library_would_send(call: Call) -> None:
     one, many = (Servers(read(f"{kind}://127.0.0.1:6379")) for kind in ("redis+cluster", "redis"))
-    connection = many._client._redis.connection_pool.make_connection()  # type: ignore[attr-defined]
     try:
         plain, packed = (servers._command("EVALSHA", call) for servers in (one, many))
     finally:
@@ -63,5 +35,70 @@ async def test_a_call_is_the_bytes_that_the_library_would_send(call: Call) -> No
 
     assert isinstance(packed, Packed)
     assert not isinstance(plain, Packed)
-    assert connection.pack_command("", packed) == [packed.data]
     assert packed.data == b"".join(Connection().pack_command(*plain))
+
+
+PING: Final = Packed(b"*1\r\n$4\r\nPING\r\n")
+ID: Final = Packed(b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n")
+WRONG: Final = Packed(b"*2\r\n$4\r\nLPOP\r\n$1\r\nx\r\n")
+
+
+@pytest.fixture
+async def client(redis: RedisServer) -> AsyncIterator[_Server]:
+    client = new_client(read(redis.url))
+    assert isinstance(client, _Server)
+    yield client
+    await client.aclose()
+
+
+def echo(word: bytes) -> Packed:
+    return Packed(b"*2\r\n$4\r\nECHO\r\n" + packed(word))
+
+
+async def test_calls_one_after_another_share_a_connection(client: _Server) -> None:
+    found = [await client.run([ID, PING]) for _ in range(3)]
+
+    assert found == [[found[0][0], b"PONG"]] * 3
+
+
+async def test_calls_at_once_have_connections_of_their_own(client: _Server) -> None:
+    words = [b"%d" % number for number in range(20)]
+    replies = await asyncio.gather(*(client.run([echo(word)]) for word in words))
+
+    assert replies == [[word] for word in words]
+
+
+async def test_an_error_is_the_reply_to_its_own_command(
+    client: _Server, redis: RedisServer
+) -> None:
+    await redis.ask("SET", "x", "a string")
+    first, second, third = await client.run([ID, WRONG, echo(b"a")])
+
+    assert third == b"a"
+    assert isinstance(second, ResponseError)
+    assert await client.run([echo(b"b"), ID]) == [b"b", first]
+
+
+async def test_a_connection_that_the_server_closed_is_not_used_again(
+    client: _Server, redis: RedisServer
+) -> None:
+    await client.run([PING])
+    await redis.ask("CLIENT", "KILL", "TYPE", "normal")
+    (connection,) = client._free
+    reader: Any = connection._reader
+    await until(reader.at_eof)
+
+    assert await client.run([echo(b"a")]) == [b"a"]
+
+
+async def test_a_call_that_was_given_up_leaves_no_reply_to_the_next_one(
+    client: _Server, redis: RedisServer
+) -> None:
+    await client.run([PING])
+    redis.pause()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await client.run([echo(b"late")])
+    redis.unpause()
+
+    assert await client.run([echo(b"next")]) == [b"next"]

@@ -4,15 +4,16 @@ No client tries again by itself: the caller knows how long a reply is worth wait
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeAlias
 
-import hiredis
 from msgspec import Struct
-from redis.asyncio import Redis, RedisCluster, Sentinel, SSLConnection
+from redis.asyncio import Connection, Redis, RedisCluster, Sentinel, SSLConnection
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import SlotNotCoveredError
+from redis.exceptions import ConnectionError as NotConnectedError
+from redis.exceptions import ResponseError, SlotNotCoveredError
 
 from turnwire.relay.turn_log.redis.address import Address, Kind
 
@@ -92,18 +93,13 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class _SendsPacked:
-    """Mixed into a class of connections: a packed command is sent as it is."""
-
-    def pack_command(self, *arguments: str | bytes | int | Packed) -> list[bytes]:
-        last = arguments[-1]
-        if isinstance(last, Packed):
-            return [last.data]
-        return [hiredis.pack_command(arguments)]  # type: ignore[arg-type]  # typed as a pair
-
-
 class _Server:
-    """One server, or the primary that Sentinels name."""
+    """One server, or the primary that Sentinels name.
+
+    The library's pipeline takes a connection from its pool and gives it back for each call, counts
+    both, and makes a task for a time limit: 0.2 ms, of which 0.1 ms without a pause, fifty times a
+    second. So this class keeps connections that are free, and writes and reads on them itself.
+    """
 
     takes_many = True
 
@@ -111,6 +107,7 @@ class _Server:
         self._address = address
         self._options = _options(address.options)
         self._sentinels: Any = None
+        self._free: list[Connection] = []
         if address.kind is Kind.SENTINEL:
             of_sentinels = {
                 **self._options,
@@ -122,30 +119,48 @@ class _Server:
                 "socket_connect_timeout": _SENTINEL_S,
             }
             self._sentinels = _new_sentinels(address.hosts, sentinel_kwargs=of_sentinels)
-        self._redis = self._new()
+        self._redis = self._new(socket_timeout=None)  # `patience` limits what is done with it
+        self._pool = self._redis.connection_pool
 
-    def _new(self) -> Redis:
-        new: Redis
+    def _new(self, **more: Any) -> Redis:
+        options = self._options | more
         if self._sentinels is not None:
-            new = self._sentinels.master_for(self._address.primary, **self._options)
-        else:
-            host, port = self._address.hosts[0]
-            new = Redis(host=host, port=port, **self._options)
-        pool = new.connection_pool
-        pool.connection_class = type("Connection", (_SendsPacked, pool.connection_class), {})
-        return new
+            new: Redis = self._sentinels.master_for(self._address.primary, **options)
+            return new
+        host, port = self._address.hosts[0]
+        return Redis(host=host, port=port, **options)
 
     def node(self, key: str) -> str:  # noqa: ARG002 (all keys are on one server)
         return ""
 
     async def run(self, commands: Sequence[Command | Packed]) -> list[Any]:
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for command in commands:
-                if isinstance(command, Packed):
-                    pipeline.execute_command("", command)  # the library wants a name
-                else:
-                    pipeline.execute_command(*command)
-            return list(await pipeline.execute(raise_on_error=False))
+        words: list[bytes] = []
+        for command in commands:
+            assert isinstance(command, Packed)
+            words.append(command.data)
+        connection = await self._connection()
+        try:
+            await connection.send_packed_command(words, check_health=False)
+            replies = [await _reply(connection) for _ in words]
+        except BaseException:  # replies may come that nobody waits for
+            await self._drop(connection)
+            raise
+        self._free.append(connection)
+        return replies
+
+    async def _connection(self) -> Connection:
+        while self._free:
+            connection = self._free.pop()
+            with suppress(NotConnectedError):
+                if not await connection.can_read():  # else the server has closed it
+                    return connection
+            await self._drop(connection)
+        new: Connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
+        return new
+
+    async def _drop(self, connection: Connection) -> None:
+        await connection.disconnect(nowait=True)
+        await self._pool.release(connection)
 
     async def refresh(self) -> None:
         """Nothing: a new connection asks the Sentinels."""
@@ -160,6 +175,13 @@ class _Server:
         await self._redis.aclose()
         if self._sentinels is not None:
             await self._sentinels.aclose()
+
+
+async def _reply(connection: Connection) -> object:
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
 
 
 class _Cluster:

@@ -275,6 +275,8 @@ class Writer:
 
     async def _run(self, writes: Sequence[_Write]) -> list[tuple[_Write, Sequence[Any] | None]]:
         """Run these writes. Returns each with its reply; None: it failed."""
+        if len(writes) > _SLICE:  # the last of them were made just now
+            await asyncio.sleep(0)
         replies = await run_all(self._servers, [write.call for write in writes])
         return list(zip(writes, replies, strict=True))
 
@@ -297,10 +299,10 @@ class Writer:
 
 
 async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
-    """Yield a few items at a time. Between two slices the loop reads what came meanwhile."""
-    yield items[:_SLICE]
-    for first in range(_SLICE, len(items), _SLICE):
-        await asyncio.sleep(0)
+    """Yield a few items at a time. Before each slice the loop reads what came meanwhile."""
+    for first in range(0, len(items), _SLICE):
+        if len(items) > _SLICE:
+            await asyncio.sleep(0)
         yield items[first : first + _SLICE]
 
 
