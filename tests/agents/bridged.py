@@ -78,6 +78,11 @@ def bridged(folder: Path, *, by_sdk: bool = False) -> Iterator[Bridged]:
         config = home / "opencode.json"
         config.write_text(json.dumps(_configured(url)), encoding="utf-8")
         environ = {name: each for name, each in inherited().items() if not name.startswith("XDG_")}
+        environ |= QUIET | {"HOME": str(home), "OPENCODE_CONFIG": str(config)}
+        # It makes its database. Two that make it at once find it locked, and one of them ends.
+        subprocess.run(
+            [OPENCODE, "session", "list"], env=environ, stdin=subprocess.DEVNULL, check=True
+        )
         command: list[str | Path] = (
             [sdk, "-m", "uvicorn", "sdk_bridge:app", f"--port={port}"]
             if by_sdk
@@ -95,14 +100,7 @@ def bridged(folder: Path, *, by_sdk: bool = False) -> Iterator[Bridged]:
         with subprocess.Popen(
             command,
             cwd=Path(__file__).parent if by_sdk else None,
-            env=environ
-            | QUIET
-            | {
-                "HOME": str(home),
-                "OPENCODE": str(OPENCODE),
-                "OPENCODE_CONFIG": str(config),
-                "TURNWIRE_AGENT_TOKEN": AGENT_KEY,
-            },
+            env=environ | {"OPENCODE": str(OPENCODE), "TURNWIRE_AGENT_TOKEN": AGENT_KEY},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
