@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from redis.asyncio import Connection
-from redis.exceptions import ResponseError
+from redis.exceptions import MaxConnectionsError, ResponseError
 
 from gateway.redis_server import RedisServer
 from gateway.waiting import until
@@ -102,3 +102,52 @@ async def test_a_call_that_was_given_up_leaves_no_reply_to_the_next_one(
     redis.unpause()
 
     assert await client.run([echo(b"next")]) == [b"next"]
+
+
+async def test_after_a_failure_no_connection_is_used_that_was_there_before(
+    client: _Server, redis: RedisServer
+) -> None:
+    """Those of a primary that another one replaced would fail one by one."""
+    await asyncio.gather(*(client.run([PING]) for _ in range(4)))
+    before = list(client._free)
+    await failed(client, redis)
+
+    assert len(before) == 4
+    assert not any(each.is_connected for each in before)
+    assert await client.run([PING]) == [b"PONG"]
+
+
+async def failed(client: _Server, redis: RedisServer) -> None:
+    """A call that was given up."""
+    redis.pause()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await client.run([PING])
+    redis.unpause()
+
+
+async def test_a_pool_without_room_for_more_recovers(redis: RedisServer) -> None:
+    client = new_client(read(f"{redis.url}?max_connections=1"))
+    assert isinstance(client, _Server)
+    try:
+        for _ in range(3):
+            await failed(client, redis)
+            await client.ping("")
+            assert await client.run([PING]) == [b"PONG"]
+        calls = (client.run([PING]), client.run([PING]))
+        first, second = await asyncio.gather(*calls, return_exceptions=True)
+        assert first == [b"PONG"]
+        assert isinstance(second, MaxConnectionsError)
+        await client.ping("")
+        assert await client.run([PING]) == [b"PONG"]
+    finally:
+        await client.aclose()
+
+
+async def test_no_call_asks_for_no_server() -> None:
+    servers = Servers(read("redis://127.0.0.1:1"))
+    try:
+        assert await servers.run([]) == []
+        assert not servers.is_down("chat")
+    finally:
+        await servers.aclose()

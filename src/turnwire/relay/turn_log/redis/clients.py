@@ -43,6 +43,9 @@ def packed(word: bytes) -> bytes:
     return b"$%d\r\n%b\r\n" % (len(word), word)
 
 
+_PING: Final = Packed(b"*1\r\n" + packed(b"PING"))
+
+
 class Client(Protocol):
     """One client. Its methods raise what the library raises."""
 
@@ -144,6 +147,8 @@ class _Server:
             replies = [await _reply(connection) for _ in words]
         except BaseException:  # replies may come that nobody waits for
             await self._drop(connection)
+            while self._free:  # they may lead to a primary that is none any more
+                await self._drop(self._free.pop())
             raise
         self._free.append(connection)
         return replies
@@ -166,7 +171,9 @@ class _Server:
         """Nothing: a new connection asks the Sentinels."""
 
     async def ping(self, node: str) -> None:  # noqa: ARG002 (there is one)
-        await self._redis.ping()
+        (reply,) = await self.run([_PING])  # the pool may have no room for one more connection
+        if isinstance(reply, Exception):
+            raise reply
 
     async def subscriber(self) -> Redis:
         return self._new()

@@ -102,7 +102,7 @@ class Servers:
 
     async def run(self, calls: Sequence[Call]) -> list[Reply]:
         """Run calls, as one pipeline a server. Returns their replies in order."""
-        if self._client.takes_many:  # there is one server
+        if self._client.takes_many and calls:  # there is one server
             return [Failed("down")] * len(calls) if self._down else await self._run("", calls)
         nodes: dict[str, list[int]] = {}
         for index, call in enumerate(calls):
