@@ -1,4 +1,4 @@
-"""The second agent of the v2 wire, in 80 lines of code; docs/second-agent.md goes through them."""
+"""The second agent of the v2 wire, in 87 lines of code; docs/second-agent.md goes through them."""
 
 import asyncio, collections, hmac, json, os, re, traceback, urllib.parse, weakref
 
@@ -12,7 +12,7 @@ class Session:
     """One conversation. Its turns outlive their sockets, but not this process."""
 
     def __init__(self):
-        # Open sockets; prompts, each with its turn behind it; tasks of open turns, by their ids.
+        # Open sockets; prompts, each with its turn behind it; tasks of turns to come, by their ids.
         self.sockets, self.messages, self.tasks = weakref.WeakSet(), [], {}
 
     async def think(self, turn, prompt):
@@ -34,11 +34,12 @@ class Session:
         call["callId"] = f"{turn['id']}:{len(turn['parts'])}"
         self.send("message.part.tool-update", turn, **call)
         turn["parts"].append(call)
-        ended = {"status": "error", "error": f"{tool} failed"}
+        ended = {"status": "error", "error": "Stopped"}
         try:
-            ended = json.loads(json.dumps(await self.perform(turn, call)))
+            ended = json.loads(json.dumps(await self.perform(turn, call), allow_nan=False))
         except Exception:  # noqa: BLE001 (a tool may raise anything, and its turn goes on)
-            traceback.print_exc()  # the user reads that it failed, and not why
+            traceback.print_exc()  # the user reads only the next line
+            ended["error"] = f"{tool} failed"
         finally:  # also if the turn is stopped
             call |= ended
             self.send("message.part.tool-update", turn, **call)
@@ -55,7 +56,8 @@ class Session:
 
     async def talk(self, socket):
         user = urllib.parse.unquote(socket.request.headers.get("x-turnwire-user", ""))
-        data = {"runningTurnId": next(iter(self.tasks), None)}
+        queued = sum(1 if entry["role"] == "user" else -1 for entry in self.messages)
+        data = {"runningTurnId": next(iter(self.tasks), None), "promptsQueued": queued}
         init = {"type": "init", "session": {"messages": self.messages}, "data": data}
         broadcast([socket], json.dumps(init))
         self.sockets.add(socket)  # nothing is awaited: each delta is in `init`, or comes after it
@@ -64,28 +66,33 @@ class Session:
 
     def receive(self, frame, user):
         ids = {k: frame.get(k) for k in ("promptId", "clientMessageId", "channelType", "channelId")}
+        turn_id = frame.get("turnId") or ids["promptId"]
         if frame["type"] == "prompt":
-            prompt = ids | {"id": f"{ids['promptId']}:prompt", "role": "user", "userId": user}
+            prompt = ids | {"id": f"{turn_id}:prompt", "role": "user", "userId": user}
             prompt["parts"] = [{"type": "text", "text": frame["content"]}]
-            turn = ids | {"id": ids["promptId"], "role": "assistant", "parts": []}
-            self.messages += [prompt, turn]
-            self.send("message.create", turn, promptId=turn["id"])
-            task = self.tasks[turn["id"]] = asyncio.create_task(self.run(turn, frame["content"]))
+            self.messages.append(prompt)
+            turn = ids | {"id": turn_id, "role": "assistant", "parts": []}
+            task = self.tasks[turn_id] = asyncio.create_task(self.run(prompt, turn))
             task.add_done_callback(lambda task: self.end(turn, task))
-        elif frame["type"] == "abort" and ids["promptId"] in self.tasks:
-            self.tasks[ids["promptId"]].cancel()
+        elif frame["type"] == "abort" and turn_id in self.tasks:
+            asyncio.get_running_loop().call_soon(self.tasks[turn_id].cancel)  # `run` has begun then
 
-    async def run(self, turn, prompt):
-        while (first := next(iter(self.tasks))) != turn["id"]:  # turns run one after another
-            await asyncio.wait([self.tasks[first]])
-        await self.think(turn, prompt)
+    async def run(self, prompt, turn):
+        try:
+            while (first := next(iter(self.tasks))) != turn["id"]:  # turns run one after another
+                await asyncio.wait([self.tasks[first]])
+        finally:  # a turn that is stopped while it waits begins, and is over
+            self.messages.insert(self.messages.index(prompt) + 1, turn)
+            self.send("message.create", turn, promptId=turn["id"])
+        await self.think(turn, prompt["parts"][0]["text"])
 
     def end(self, turn, task):
         reason = "canceled" if task.cancelled() else "error" if task.exception() else "end_turn"
         self.send("message.finalize", turn, reason=reason)
         turn["parts"].append({"type": "finish", "reason": reason})
         del self.tasks[turn["id"]]
-        return task.cancelled() or task.result()  # this raises what `think` raised, for the log
+        if reason == "error":
+            traceback.print_exception(task.exception())
 
 
 async def main(sessions):

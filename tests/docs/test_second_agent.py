@@ -33,7 +33,7 @@ TOKEN: Final = "known-to-the-gateway-alone"
 EXAMPLES: Final = ROOT / "examples/agents"
 PLAIN: Final = "second_agent.py"
 ASKS: Final = "second_agent_asks.py"
-LINES: Final = {PLAIN: 80, ASKS: 43}
+LINES: Final = {PLAIN: 87, ASKS: 43}
 """At most so many of code: the page promises agents that one can read."""
 SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
 
@@ -166,16 +166,35 @@ async def test_an_abort_ends_a_turn_that_waits_and_no_other(url: str) -> None:
     ]
 
 
-async def test_an_abort_right_behind_its_prompt_ends_the_turn(plain: dict[str, Any]) -> None:
-    """The turn is canceled before its task has run for the first time."""
+async def test_a_prompt_that_waits_for_longer_than_an_agent_may_be_silent_is_answered(
+    url: str,
+) -> None:
+    async with Gateway(url, given=SERVICE, idle_s=2) as gateway:
+        app = App(gateway, session="patient")
+        async with app.prompt("tell me a story") as first:
+            await first.sees("Line 3 ")
+            async with app.prompt("hello") as second:
+                await second.sees("[DONE]")
+            await first.sees("[DONE]")
+
+    assert said(second.body) == "You said: hello"
+    assert is_whole(first.body)
+
+
+@pytest.mark.parametrize("named", ["turnId", "promptId"])
+async def test_an_abort_right_behind_its_prompt_ends_the_turn(
+    plain: dict[str, Any], named: str
+) -> None:
     session = plain["Session"]()
     names = {"promptId": "p0", "channelType": "web", "channelId": "default"}
-    session.receive({"type": "prompt", "content": "hello"} | names, "ann")
-    session.receive({"type": "abort"} | names, "ann")
+    session.receive({"type": "prompt", "content": "tell me a story"} | names, "ann")
+    session.receive({"type": "abort", "promptId": "", named: "p0"}, "ann")
     await until(lambda: not session.tasks)
 
     _, turn = session.messages
-    assert turn["parts"] == [{"type": "finish", "reason": "canceled"}]
+    said, finish = turn["parts"]
+    assert said == {"type": "text", "text": "Line 1 of the story. "}
+    assert finish == {"type": "finish", "reason": "canceled"}
 
 
 async def test_an_abort_that_names_nothing_is_ignored(url: str) -> None:
@@ -211,7 +230,7 @@ async def test_a_result_that_is_no_json_fails_its_call_alone(
 
 
 async def test_a_turn_that_fails_ends_and_the_next_one_runs(
-    plain: dict[str, Any], caplog: pytest.LogCaptureFixture
+    plain: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = plain["Session"]()
     plain["STORY"].insert(0, 0)  # no text
@@ -221,7 +240,7 @@ async def test_a_turn_that_fails_ends_and_the_next_one_runs(
 
     first, second = (entry for entry in session.messages if entry["role"] == "assistant")
     assert [each["parts"][-1]["reason"] for each in (first, second)] == ["error", "end_turn"]
-    assert "TypeError" in caplog.text
+    assert "TypeError" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("script", [ASKS], indirect=True)
