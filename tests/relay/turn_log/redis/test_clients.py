@@ -135,9 +135,9 @@ async def test_a_pool_without_room_for_more_recovers(redis: RedisServer) -> None
             await client.ping("")
             assert await client.run([PING]) == [b"PONG"]
         calls = (client.run([PING]), client.run([PING]))
-        first, second = await asyncio.gather(*calls, return_exceptions=True)
-        assert first == [b"PONG"]
-        assert isinstance(second, MaxConnectionsError)
+        found: list[object] = list(await asyncio.gather(*calls, return_exceptions=True))
+        assert found[0] == [b"PONG"]
+        assert isinstance(found[1], MaxConnectionsError)
         await client.ping("")
         assert await client.run([PING]) == [b"PONG"]
     finally:
