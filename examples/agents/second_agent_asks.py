@@ -4,7 +4,7 @@ import asyncio, collections
 
 from second_agent import TOOLS, Session, main
 
-TOOLS["delete_file"] = lambda path: f"{path} is gone."
+TOOLS["delete_file"] = lambda path: asyncio.sleep(1, f"{path} is gone.")
 NEEDS_APPROVAL = {"delete_file"}
 
 
@@ -30,7 +30,7 @@ class AskingSession(Session):
         part = {"type": "question", "kind": "approval", "questionId": question_id, **about}
         part |= {"text": "May it?", "options": ["approve", "deny"]}
         self.send("question", turn, **part)
-        turn["parts"].append(part)
+        turn["parts"] += [part, {"type": "text", "text": ""}]
         given = self.answers[question_id] = asyncio.get_running_loop().create_future()
         try:
             part["answer"] = answer = await given

@@ -1,5 +1,6 @@
 """The second agent of the docs, with and without approvals, before a real gateway."""
 
+import asyncio
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 from websockets.asyncio.client import connect
 
@@ -33,7 +35,7 @@ TOKEN: Final = "known-to-the-gateway-alone"
 EXAMPLES: Final = ROOT / "examples/agents"
 PLAIN: Final = "second_agent.py"
 ASKS: Final = "second_agent_asks.py"
-LINES: Final = {PLAIN: 87, ASKS: 43}
+LINES: Final = {PLAIN: 80, ASKS: 43}
 """At most so many of code: the page promises agents that one can read."""
 SERVICE: Final = {"agent_auth": "service", "agent_token": TOKEN}
 
@@ -93,12 +95,22 @@ def test_it_stays_short(name: str) -> None:
     assert len(code_lines((EXAMPLES / name).read_text(encoding="utf-8"))) <= LINES[name]
 
 
+@pytest.mark.parametrize(
+    "given", [None, b"Bearer wrong", "Bearer é".encode(), b"Basic " + TOKEN.encode()]
+)
+async def test_who_has_another_token_is_refused(url: str, given: bytes | None) -> None:
+    headers = {} if given is None else {b"authorization": given}
+    page = url.format(session_id="closed").replace("ws:", "http:")
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(page, headers=headers)).status_code == 401
+
+
 async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
     async with Gateway(url, given=SERVICE) as gateway:
         app = App(gateway, session="tool")
         for prompt, answer in (
             ("what is 12/4?", "It is 3."),
-            ("and 1/0?", "That cannot be divided."),
+            ("and 1/0?", "It cannot be done."),
         ):
             async with app.prompt(prompt) as chat:
                 await chat.sees("[DONE]")
@@ -109,7 +121,7 @@ async def test_a_tool_has_a_card_and_the_history_has_the_turn(url: str) -> None:
     assert asked["parts"] == [{"type": "text", "text": "what is 12/4?"}]
     tool = next(part for part in answered["parts"] if part.get("toolCallId"))
     assert (tool["input"], tool["output"]) == ({"a": 12, "b": 4}, 3.0)
-    assert "divide failed" in str(failed["parts"])
+    assert "divide has no result" in str(failed["parts"])
     assert "tool-output-error" in outline(chat.body)
 
 
@@ -161,7 +173,7 @@ async def test_an_abort_ends_a_turn_that_waits_and_no_other(url: str) -> None:
     turns = [entry for entry in init["session"]["messages"] if entry["role"] == "assistant"]
     assert [[part["type"] for part in turn["parts"]] for turn in turns] == [
         ["text", "finish"],
-        ["finish"],
+        ["text", "finish"],
         ["text", "finish"],
     ]
 
@@ -217,21 +229,43 @@ async def test_a_result_that_is_no_json_fails_its_call_alone(
 ) -> None:
     """The session can still be sent, and the log says why the call failed."""
     session = plain["Session"]()
-    plain["TOOLS"]["divide"] = lambda a, b: {a, b}
+    plain["TOOLS"]["divide"] = lambda a, b: asyncio.sleep(0, {a, b})
     for prompt_id, content in (("p0", "what is 12/4?"), ("p1", "hello")):
         session.receive({"type": "prompt", "promptId": prompt_id, "content": content}, "ann")
     await until(lambda: not session.tasks)
 
     first, second = (entry for entry in session.messages if entry["role"] == "assistant")
-    assert (first["parts"][0]["status"], first["parts"][0]["error"]) == ("error", "divide failed")
+    assert (first["parts"][1]["status"], first["parts"][1]["error"]) == (
+        "error",
+        "divide has no result",
+    )
     assert [each["parts"][-1]["reason"] for each in (first, second)] == ["end_turn", "end_turn"]
     assert json.loads(json.dumps(session.messages))
     assert "TypeError" in capsys.readouterr().err
 
 
+async def test_an_input_that_is_no_json_fails_its_turn_alone(plain: dict[str, Any]) -> None:
+    """The session can still be sent."""
+    session = plain["Session"]()
+
+    async def think(turn: Any, prompt: str) -> None:
+        await session.call(turn, "divide", a=float(prompt), b=1)
+
+    session.think = think
+    for prompt_id, content in (("p0", "nan"), ("p1", "12")):
+        session.receive({"type": "prompt", "promptId": prompt_id, "content": content}, "ann")
+    await until(lambda: not session.tasks)
+
+    first, second = (entry for entry in session.messages if entry["role"] == "assistant")
+    assert [part["type"] for part in first["parts"]] == ["text", "finish"]
+    assert [each["parts"][-1]["reason"] for each in (first, second)] == ["error", "end_turn"]
+    assert json.loads(plain["encode"](session.messages))
+
+
 async def test_a_turn_that_fails_ends_and_the_next_one_runs(
-    plain: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    plain: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The log of asyncio says why it failed."""
     session = plain["Session"]()
     plain["STORY"].insert(0, 0)  # no text
     for prompt_id, content in (("p0", "tell me a story"), ("p1", "hello")):
@@ -240,7 +274,7 @@ async def test_a_turn_that_fails_ends_and_the_next_one_runs(
 
     first, second = (entry for entry in session.messages if entry["role"] == "assistant")
     assert [each["parts"][-1]["reason"] for each in (first, second)] == ["error", "end_turn"]
-    assert "TypeError" in capsys.readouterr().err
+    assert "TypeError" in caplog.text
 
 
 @pytest.mark.parametrize("script", [ASKS], indirect=True)

@@ -145,3 +145,15 @@ def test_the_transcript_knows_prompts_from_turns() -> None:
     said = channel_history(entries, DEFAULT_CHANNEL, recall).entries
 
     assert [isinstance(one, HistoryPrompt) for one in said] == [True, False, True, False]
+
+
+def test_an_empty_text_is_no_part_and_begins_no_step() -> None:
+    """An agent may keep one where its next text goes."""
+    call: Json = {"type": "tool-call", "toolName": "t", "status": "completed", "args": {}}
+    calls: list[Json] = [call | {"callId": "c1", "result": 1}, call | {"callId": "c2", "result": 2}]
+    empty: Json = {"type": "text", "text": ""}
+    told = {"type": "text", "text": "b"}, {"type": "finish", "reason": "end_turn"}
+
+    with_empty = turn("", 1) | {"parts": [empty, calls[0], empty, calls[1], *told[:1], told[1]]}
+    without = turn("", 1) | {"parts": [*calls, *told]}
+    assert messages_of(with_empty) == messages_of(without)
