@@ -194,21 +194,6 @@ def test_a_turn_that_runs_is_followed_from_its_start(init: bytes) -> None:
     assert turn.outcome is None
 
 
-def test_an_empty_text_is_no_part_and_begins_no_step() -> None:
-    """An agent may keep one where its next text goes."""
-    call: Json = {"type": "tool-call", "toolName": "t", "status": "completed", "args": {}}
-    calls: list[Json] = [call | {"callId": "c1", "result": 1}, call | {"callId": "c2", "result": 2}]
-    empty: Json = {"type": "text", "text": ""}
-    found = [
-        read(stream(V2.resume(LOOK), [hello(TURN | {"parts": parts}, runnerBusy=True)], rest)[1])
-        for rest in [[f.part("a"), f.finalize()]]
-        for parts in ([empty, calls[0], empty, calls[1], empty], calls)
-    ]
-
-    assert found[0].parts == found[1].parts
-    assert found[0].parts[-1] == {"type": "text", "text": "a", "state": "done"}
-
-
 def test_what_waits_is_followed_once_it_begins() -> None:
     other = TURN | {"id": "turn-9", "promptId": "p9", "channelId": "C"}
     turn = Turn(V2.resume(LOOK), Limits(), UIMessageStream())
