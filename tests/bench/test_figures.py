@@ -1,6 +1,6 @@
 import pytest
 
-from turnwire_lab.bench.figures import Figure, difference, figure, ratio
+from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_medians
 from turnwire_lab.bench.goals import MET, MISSED, NEAR, NONE, OPEN, Goal
 
 
@@ -72,6 +72,39 @@ def test_a_goal_is_met_where_the_middle_half_of_the_rounds_is(
 
     assert at_least.verdict(figure(values)) == verdict
     assert at_most.verdict(figure([-value for value in values])) == verdict
+
+
+def test_a_ratio_of_medians_has_an_interval_that_more_rounds_make_smaller() -> None:
+    """One wild round changes nothing."""
+    ours, theirs = [110.0, 90.0, 100.0, 105.0, 95.0, 5_000.0], [100.0, 98.0, 102.0, 99.0, 101.0]
+
+    few, many = ratio_of_medians(ours, theirs), ratio_of_medians(ours * 9, theirs * 9)
+
+    assert few is not None
+    assert many is not None
+    assert (few.value, few.rounds, many.value, many.rounds) == (1.025, 5, 1.025, 45)
+    assert few.lower < many.lower < 1.025 < many.upper < few.upper
+    assert few == ratio_of_medians(ours, theirs)
+    assert (few.low, few.high, few.why_not) == (few.lower, few.upper, None)
+    assert ratio_of_medians([], theirs) is None
+    assert ratio_of_medians(ours, []) is None
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict"),
+    [
+        (0.9, 1.2, MET),
+        (0.7, 0.8, MET),
+        (0.9, 1.3, NEAR),  # a difference of a quarter would not be seen
+        (1.01, 1.2, MISSED),  # a small one is seen
+    ],
+)
+def test_what_is_to_be_unchanged_is_so_as_far_as_one_can_see(
+    lower: float, upper: float, verdict: str
+) -> None:
+    said = Figure(value=1.1, low=lower, high=upper, lower=lower, upper=upper, rounds=9)
+
+    assert Goal("what", lambda _: None, same_within=0.25).verdict(said) == verdict
 
 
 def test_a_ratio_that_is_not_said_meets_no_goal() -> None:

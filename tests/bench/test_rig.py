@@ -1,6 +1,7 @@
 """The whole rig, small: real tools, a real turnwire, real rounds."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -165,7 +166,6 @@ class OneFarm(Run):
     def farm(
         self,
         *names: str,  # noqa: ARG002 (the port)
-        is_paced: bool = False,  # noqa: ARG002
     ) -> AbstractContextManager[Farm]:
         return nullcontext(self.grown)
 
@@ -241,3 +241,15 @@ def test_a_program_that_ends_at_once_says_why(folder: Path) -> None:
 
     with program, pytest.raises(NotStartedError, match="it broke"):
         wait_for(program.listens, 10, "it")
+
+
+@pytest.mark.parametrize("runs_last", [True, False])
+def test_a_program_that_runs_last_waits_for_all_others(folder: Path, *, runs_last: bool) -> None:
+    """The kernel compares only programs of one session."""
+    command, on = ("sh", "-c", "sleep 9; :"), machine.cores().rig
+    with Program("it", command, on=on, log=folder / "log", runs_last=runs_last) as program:
+        assert os.sched_getscheduler(program.pid) == (
+            os.SCHED_IDLE if runs_last else os.SCHED_OTHER
+        )
+        assert os.getsid(program.pid) == os.getsid(0)
+        assert os.getpgid(program.pid) == program.pid

@@ -1,7 +1,4 @@
-import os
 import shutil
-import subprocess
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +6,6 @@ import pytest
 from gateway.needed import program
 from turnwire_lab.bench import tools as building
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.programs import wait_for
 from turnwire_lab.bench.tools import NotBuiltError, tools
 
 
@@ -51,36 +47,6 @@ def test_the_cache_is_where_the_system_keeps_such_things(monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
 
     assert building.default_cache() == Path("/somewhere/turnwire-bench")
-
-
-def test_tools_that_come_first_are_run_so_where_the_kernel_lets_us(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    program("chrt")
-    sleeps = building.Tools(agent=("sleep", "9"), client=("sleep", "9"))
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        expected = os.SCHED_FIFO
-    except PermissionError:
-        expected = os.SCHED_OTHER
-    first = sleeps.before_others()
-    monkeypatch.setenv("PATH", "/nowhere")
-    without = sleeps.before_others()
-    monkeypatch.undo()
-
-    assert without == sleeps
-    for command in (first.agent, first.client):
-        with subprocess.Popen(command) as process:
-            try:
-                wait_for(partial(_runs, process.pid, "sleep"), 9, "sleep")
-                assert os.sched_getscheduler(process.pid) == expected
-            finally:
-                process.kill()
-
-
-def _runs(pid: int, name: str) -> bool:
-    return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip() == name
 
 
 def test_a_plan_is_written_as_the_agent_reads_it() -> None:

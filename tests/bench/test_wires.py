@@ -19,11 +19,12 @@ from turnwire_lab.bench.contenders import (
     OPENAI_CHAT_PYTHON,
     SESSION_AGENT,
     TURNWIRE,
+    contender,
+    new_setting,
 )
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.machine import Cores
 from turnwire_lab.bench.modes import GATEWAY_MODES
 from turnwire_lab.bench.programs import NotStartedError, wait_for
 from turnwire_lab.bench.rounds import Round, Rounds
@@ -37,10 +38,9 @@ class Asked(Run):
     """Starts nobody, and knows who was asked for."""
 
     names: Sequence[str] = ()
-    is_paced = False
 
-    def farm(self, *names: str, is_paced: bool = False) -> Farm:
-        self.names, self.is_paced = names, is_paced
+    def farm(self, *names: str) -> Farm:
+        self.names = names
         raise NotStartedError("nobody is to be started")
 
 
@@ -55,6 +55,7 @@ class Asked(Run):
             | {AG_UI_NODE, AG_UI_PYTHON, OPENAI_CHAT_NODE, OPENAI_CHAT_PYTHON},
         ),
         ("http-paced", {TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT}),
+        ("http-latency", {AG_UI, AG_UI_LOGGED, AG_UI_REDIS}),
     ],
 )
 def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: set[str]) -> None:
@@ -64,30 +65,12 @@ def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: s
         GATEWAY_MODES[mode](run)
 
     assert wires <= set(run.names)
-    assert run.is_paced is (mode == "http-paced")
 
 
-class MarkedTools(Tools, frozen=True):
-    """Says whether it runs before all others."""
+def test_the_redis_of_a_turn_log_takes_no_time_from_the_rig(tmp_path: Path) -> None:
+    needed = contender(AG_UI_REDIS, new_setting(1, tmp_path)).needs
 
-    is_first: bool = False
-
-    def before_others(self) -> "MarkedTools":
-        return MarkedTools(self.agent, self.client, is_first=True)
-
-
-@pytest.mark.parametrize("is_paced", [True, False])
-@pytest.mark.parametrize("rig", [{0}, {1}])
-def test_a_rig_on_the_core_of_the_gateway_never_runs_before_it(
-    tmp_path: Path, rig: set[int], *, is_paced: bool
-) -> None:
-    tools = MarkedTools(agent=(), client=())
-    run = Run(tools, Effort(), tmp_path, lambda _: None, Cores(frozenset({0}), frozenset(rig)))
-
-    farm = run.farm(is_paced=is_paced)
-
-    assert isinstance(farm, Farm)
-    assert farm._tools == MarkedTools((), (), is_first=is_paced and rig == {1})
+    assert [each.runs_last for each in needed] == [True, True]
 
 
 @pytest.mark.sockets
@@ -110,7 +93,7 @@ def test_an_agent_of_acp_ends_a_turn_that_is_cancelled(load_tools: Tools, folder
 def test_each_wire_has_its_row_beside_v2() -> None:
     found = Rounds()
     for number in range(3):
-        for mode, case, contender, name, value in (
+        for mode, case, who, name, value in (
             ("burst", "100 streams", TURNWIRE, "frames_per_core_s", 100_000),
             ("burst", "100 streams", ACP, "frames_per_core_s", 20_000),
             ("paced", "100 x 50/s", TURNWIRE, "us_per_frame", 50),
@@ -122,9 +105,7 @@ def test_each_wire_has_its_row_beside_v2() -> None:
             ("http-paced", "100 x 50/s", OPENAI_CHAT, "us_per_frame", 60),
         ):
             figures = {name: float(value + number)}
-            found.add(
-                Round(mode=mode, case=case, contender=contender, number=number, figures=figures)
-            )
+            found.add(Round(mode=mode, case=case, contender=who, number=number, figures=figures))
 
     rows = {row.what: (row.measured, row.verdict) for row in report.rows(found)}
 

@@ -67,6 +67,8 @@ class Contender(Struct, frozen=True, kw_only=True):
     """Its stream is the agent's frames, untranslated."""
     needs: "Sequence[Contender]" = ()
     """What it uses. Part of the rig: it is started first, on the rig's cores."""
+    runs_last: bool = False
+    """It runs while nothing else wants its core, as if it were on a machine of its own."""
 
 
 def new_setting(agent_port: int, folder: Path) -> Setting:
@@ -190,8 +192,8 @@ def _ag_ui_redis(setting: Setting) -> Contender:
     return msgspec.structs.replace(
         _ag_ui(setting, name=AG_UI_REDIS, turn_log=f"redis://{HOST}:{line}"),
         needs=(
-            Contender(name=REDIS, port=redis, command=server),
-            Contender(name=f"the line to {REDIS}", port=line, command=late),
+            Contender(name=REDIS, port=redis, command=server, runs_last=True),
+            Contender(name=f"the line to {REDIS}", port=line, command=late, runs_last=True),
         ),
     )
 

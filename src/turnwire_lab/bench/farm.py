@@ -277,6 +277,7 @@ class Farm:
                         log=log,
                         environ=each.environ,
                         port=each.port,
+                        runs_last=each.runs_last,
                     )
                     self._programs[each.name] = stack.enter_context(program)
             for program in self._programs.values():

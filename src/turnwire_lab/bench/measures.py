@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from turnwire_lab.bench.contenders import AG_UI, DIRECT, TURNWIRE
-from turnwire_lab.bench.figures import Figure, difference, figure, ratio
+from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_medians
 from turnwire_lab.bench.rounds import Rounds
 
 Measure = Callable[[Rounds], Figure | None]
@@ -76,12 +76,23 @@ def added_beyond(case: str, point: str, theirs: str) -> Measure:
     return measure
 
 
-def added_ratio(
-    case: str, point: str, theirs: str, ours: str = TURNWIRE, mode: str = "paced"
-) -> Measure:
+def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Measure:
     return lambda rounds: ratio(
-        added_us(rounds, case, ours, point, mode), added_us(rounds, case, theirs, point, mode)
+        added_us(rounds, case, ours, point), added_us(rounds, case, theirs, point)
     )
+
+
+def p99_beside(case: str, theirs: str, ours: str) -> Measure:
+    """How many times another contender's latency p99, with the rig's own hop, by many rounds."""
+
+    def measure(rounds: Rounds) -> Figure | None:
+        both = (
+            [each.latency_us.p99 for each in found if each.latency_us is not None]
+            for found in (rounds.of("http-latency", case, name) for name in (ours, theirs))
+        )
+        return ratio_of_medians(*both)
+
+    return measure
 
 
 def turn_log_mb(contender: str) -> Measure:

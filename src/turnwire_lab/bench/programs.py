@@ -1,5 +1,6 @@
 """Programs that are started, waited for and ended. Nothing else is ended."""
 
+import os
 import select
 import socket
 import subprocess
@@ -50,11 +51,16 @@ class Program:
         environ: Mapping[str, str] | None = None,
         port: int = 0,
         talks: bool = False,
+        runs_last: bool = False,
     ) -> None:
-        """`talks`: it answers a line that it is given with one of its own."""
+        """`talks`: it answers a line that it is given with one of its own.
+
+        `runs_last`: it runs while no other program of the rig wants its core.
+        """
         self.name = name
         self.port = port
         self._talks = talks
+        self._runs_last = runs_last
         self._command = command
         self._on = on
         self._log = log
@@ -108,8 +114,10 @@ class Program:
                 stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if self._talks else log,
                 stderr=log,
-                start_new_session=True,  # Ctrl-C is ours to pass on
+                process_group=0,  # Ctrl-C is ours to pass on
             )
+        if self._runs_last:  # what it starts inherits that
+            os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
         return self
 
     def __exit__(

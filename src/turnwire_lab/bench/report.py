@@ -175,6 +175,8 @@ def _goal(goal: Goal) -> str:
         return f"≥ {_shown(goal.at_least, goal.unit)}"
     if goal.at_most is not None:
         return f"≤ {_shown(goal.at_most, goal.unit)}"
+    if goal.same_within is not None:
+        return f"unchanged, ± {goal.same_within:.0%}"
     return ""
 
 

@@ -54,12 +54,10 @@ class Run:
         self._tools = tools
         self._tell = tell
 
-    def farm(self, *names: str, is_paced: bool = False) -> AbstractContextManager[Farm]:
-        """Those of them that can be started here. `is_paced`: its loads leave the cores time."""
+    def farm(self, *names: str) -> AbstractContextManager[Farm]:
+        """Those of them that can be started here."""
         there = [name for name in names if self.is_there(name)]
-        is_first = is_paced and self.cores.are_apart  # else the gateway would wait, too
-        tools = self._tools.before_others() if is_first else self._tools
-        return Farm(tools, there, self.folder, self.cores)
+        return Farm(self._tools, there, self.folder, self.cores)
 
     def order(self, farm: Named, times: int | None = None) -> Iterator[tuple[int, str]]:
         """Every contender once a round, in another order each time."""

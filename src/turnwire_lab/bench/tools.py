@@ -22,19 +22,6 @@ class Tools(Struct, frozen=True):
     agent: Sequence[str]
     client: Sequence[str]
 
-    def before_others(self) -> "Tools":
-        """The same, run before all else that the rig's cores have to do, if the kernel lets us.
-
-        So a Redis delays no client, as if it were on another machine. Only for loads that leave the
-        cores time: the kernel stops such programs for a while when they take all of it.
-        """
-        first = ("chrt", "--fifo", "1")
-        try:
-            subprocess.run([*first, "true"], check=True, capture_output=True)  # noqa: S603 (ours)
-        except (OSError, subprocess.CalledProcessError):
-            return self
-        return Tools(agent=(*first, *self.agent), client=(*first, *self.client))
-
 
 class NotBuiltError(Exception):
     """There is no compiler, or the compiler refuses the sources; the text says which."""
