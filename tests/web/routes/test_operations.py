@@ -280,8 +280,12 @@ async def test_a_body_need_not_be_declared_where_there_is_none() -> None:
     assert json.loads(response.content)["reason"] == "idle"
 
 
-@pytest.mark.parametrize("given", [b'"\xff"', b"1e999"], ids=["no UTF-8", "no number"])
-async def test_an_answer_that_is_no_json_is_not_passed_on(given: bytes) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [b'"\xff"', b"1e999", b"[" * 65 + b"]" * 65],
+    ids=["no UTF-8", "no number", "deeper than a history may hold"],
+)
+async def test_an_answer_that_an_agent_could_not_keep_is_not_passed_on(given: bytes) -> None:
     async def greet(line: Line) -> None:
         await line.say(hello(QUESTION))
 

@@ -14,6 +14,7 @@ from starlette.types import Receive, Send
 from turnwire.config.effective import agent_auth
 from turnwire.core import steps
 from turnwire.core.approvals import APPROVAL_ID_MAX
+from turnwire.core.body.answer import check_answer
 from turnwire.core.operations import Operation, OperationName, StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import (
@@ -293,7 +294,7 @@ class AnswerQuestion(OperationEndpoint):
         self, context: RequestContext, holder: Holder, receive: Receive, send: Send
     ) -> None:
         body = await self.read(context, holder, receive, _answer_body)
-        self._check(body.answer)
+        check_answer(bytes(body.answer))
         settings = self.app_context.settings
         channel = self.channel(context, context.request.query.get("chatId"))
         subject = approval_profile.subject(settings, context, body.question_id, body.approval_id)
@@ -321,18 +322,6 @@ class AnswerQuestion(OperationEndpoint):
         await self.run_operation(
             context, holder, self.app_context.dialect.answer(answer), steps.done
         )
-
-    def _check(self, answer: Raw) -> None:
-        """Decode the answer before it is passed on: a `Raw` may hold malformed JSON.
-
-        Raises:
-            BadRequest: the answer is malformed.
-
-        """
-        try:
-            msgspec.json.decode(answer)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-            raise BadRequest("The answer is not valid JSON") from exc
 
 
 class Messages(OperationEndpoint):
