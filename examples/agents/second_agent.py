@@ -29,19 +29,19 @@ class Session:
         return {"status": "completed", "result": await TOOLS[call["toolName"]](**call["args"])}
 
     async def call(self, turn, tool, /, **args):
-        call = {"type": "tool-call", "toolName": tool, "args": args, "status": "running"}
-        call["callId"] = f"{turn['id']}:{len(turn['parts'])}"
+        call = {"type": "tool-call", "toolName": tool, "status": "running"}
+        call |= {"callId": f"{turn['id']}:{len(turn['parts'])}", "args": json.loads(encode(args))}
         self.send("message.part.tool-update", turn, **call)
         turn["parts"] += [call, {"type": "text", "text": ""}]
         ended = {"status": "error", "error": f"{tool} has no result"}
         try:
-            ended = json.loads(encode(await self.perform(turn, call)))
+            ended = {**json.loads(encode(await self.perform(turn, call | {"args": args})))}
         except Exception:  # noqa: BLE001 (a tool may raise anything, and its turn goes on)
             traceback.print_exc()  # the log says why: the user reads only that there is no result
         finally:  # also if the turn is stopped
             call |= ended
             self.send("message.part.tool-update", turn, **call)
-        return call.get("result")
+        return json.loads(encode(call)).get("result")  # not what `messages` has: it may be changed
 
     def text(self, turn, delta):
         self.send("message.part.text-delta", turn, delta=delta)
@@ -52,8 +52,8 @@ class Session:
 
     async def talk(self, socket):
         user = urllib.parse.unquote(socket.request.headers.get("x-turnwire-user", ""))
-        init = {"session": {"messages": self.messages}, "data": {"runnerBusy": bool(self.tasks)}}
-        broadcast([socket], encode({"type": "init"} | init))
+        session, data = {"messages": self.messages}, {"runningTurnId": next(iter(self.tasks), None)}
+        broadcast([socket], encode({"type": "init", "session": session, "data": data}))
         self.sockets.add(socket)  # nothing is awaited: each delta is in `init`, or comes after it
         async for text in socket:
             self.receive(json.loads(text), user)

@@ -1,8 +1,8 @@
 """The second agent, which asks its user before it deletes a file."""
 
-import asyncio, collections
+import asyncio, collections, json
 
-from second_agent import TOOLS, Session, main
+from second_agent import TOOLS, Session, encode, main
 
 TOOLS["delete_file"] = lambda path: asyncio.sleep(1, f"{path} is gone.")
 NEEDS_APPROVAL = {"delete_file"}
@@ -26,14 +26,14 @@ class AskingSession(Session):
 
     async def approved(self, turn, call):
         question_id = f"{call['callId']}:question"
-        about = {name: call[name] for name in ("callId", "toolName", "args")}
+        about = json.loads(encode({name: call[name] for name in ("callId", "toolName", "args")}))
         part = {"type": "question", "kind": "approval", "questionId": question_id, **about}
         part |= {"text": "May it?", "options": ["approve", "deny"]}
         self.send("question", turn, **part)
         turn["parts"] += [part, {"type": "text", "text": ""}]
         given = self.answers[question_id] = asyncio.get_running_loop().create_future()
         try:
-            part["answer"] = answer = await given
+            answer = await given
         except asyncio.CancelledError:
             part["expired"] = True
             self.send("question.expired", turn, questionId=question_id)
@@ -41,6 +41,7 @@ class AskingSession(Session):
         finally:
             del self.answers[question_id]
         self.send("question.resolved", turn, questionId=question_id, answer=answer)
+        part["answer"] = answer
         verdict = answer.get("approved") if isinstance(answer, dict) else answer
         return verdict is True or verdict == "approve"
 
