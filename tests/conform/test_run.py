@@ -1,5 +1,6 @@
 """Which scenarios are played, what is said of the others, and what they cost."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from conform.trials import PROMPTS, Trial, failures, notes, reasons
 from gateway.faulty_ag_ui import HoldsTextBack, SoundAgent
 from turnwire.conform.given import Choices, Given, Shared
-from turnwire.conform.run import chosen, cost
+from turnwire.conform.run import CREDENTIALS, Verdict, chosen, cost
 from turnwire.conform.scenarios import SCENARIOS
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
@@ -94,3 +95,29 @@ async def test_an_agent_that_is_not_there_is_named() -> None:
         "greets": "the connection was refused: connect",
         "one-turn": "the turn was refused: connect",
     }
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize(("status", "is_denial"), [(401, True), (403, True), (404, False)])
+@pytest.mark.parametrize("dialect", ["v2", "ag-ui"])
+async def test_who_lacks_credentials_is_told_so(
+    dialect: str, status: int, *, is_denial: bool
+) -> None:
+    """The advice is about no frame: none was seen."""
+
+    async def deny(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 %d No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % status)
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(deny, "127.0.0.1", 0) as server:
+        scheme = "ws" if dialect == "v2" else "http"
+        url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/{{session_id}}"
+        report = await Trial(dialect).report(url, ("greets", "one-turn", "history"))
+
+    failed = report.of(Verdict.FAILED)
+    assert failed
+    for result in failed:
+        assert str(status) in result.seen
+        assert (result.mend == CREDENTIALS) is is_denial

@@ -98,6 +98,8 @@ class Bench:
         """Prompts sent."""
         self.has_greeting = True
         """False once it was seen that the agent says nothing before a prompt."""
+        self.refused_with: int | None = None
+        """The HTTP status with which the agent refused the last connection that it refused."""
         self._settings = settings
         self._who = who
         self.tool_pings: list[Ping] = []
@@ -225,6 +227,8 @@ class Bench:
                 yield play
             finally:
                 play.close()
+                if play.refused is not None:
+                    self.refused_with = play.refused[1]
 
     @property
     def _asks_in_new_requests(self) -> bool:
@@ -261,6 +265,7 @@ class Bench:
             try:
                 return await call.run(self._transport, target, done, dial_s=self.patience.dial_s)
             except NotReachedError as exc:
+                self.refused_with = exc.status
                 raise FailedError(f"the connection was refused: {exc}") from exc
 
     # Requests.

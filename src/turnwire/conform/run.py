@@ -3,9 +3,13 @@
 import asyncio
 import enum
 from collections.abc import Callable, Collection, Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 
+from turnwire.config.settings import variable
 from turnwire.conform.bench import Bench
 from turnwire.conform.given import FailedError, Given, NotApplicableError
 from turnwire.conform.scenario import Scenario
@@ -18,6 +22,15 @@ class Verdict(enum.Enum):
     PASSED = "passed"
     FAILED = "failed"
     NOT_APPLICABLE = "not applicable"
+
+
+_DENIALS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+CREDENTIALS: Final = (
+    "Give this command what the agent accepts: the user's token by `--token-file`, or"
+    f" `{variable('agent_auth')}=service` and `{variable('agent_token')}`."
+)
+"""What to do where an agent refuses a connection for want of them: its frames were not seen."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -97,12 +110,16 @@ async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]
         return _result_of(scenario, Verdict.NOT_APPLICABLE, reason=lack)
     loop = asyncio.get_running_loop()
     began_at = loop.time()
+    bench.refused_with = None
     try:
         notes = await scenario.play(bench)
     except FailedError as failure:
         took_s = loop.time() - began_at
         words = WORDS.get(bench.dialect.name, "")
-        return _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
+        result = _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
+        if bench.refused_with in _DENIALS:
+            return msgspec.structs.replace(result, mend=CREDENTIALS)
+        return result
     except NotApplicableError as reason:
         took_s = loop.time() - began_at
         return _result_of(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
