@@ -85,8 +85,14 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
   // A page that is loaded again shows the turn that runs. Until it is known whether one does, nothing is sent.
   const [looking, setLooking] = useState(true);
   useEffect(() => {
+    const look = async () => {
+      await resumeStream();
+      // A turn that ended after the history was loaded, and before this, is in the history by now.
+      const newest = hasHistory && history.at(-1)?.role === "user" && (await historyOf(api, token));
+      if (newest) setMessages((shown) => (shown.length > history.length ? shown : newest));
+    };
     // React's StrictMode unmounts once, and `useChat` then closes its stream: so the look begins after that.
-    const soon = setTimeout(() => void resumeStream().finally(() => setLooking(false)));
+    const soon = setTimeout(() => void look().finally(() => setLooking(false)));
     return () => clearTimeout(soon);
   }, [resumeStream]);
   // The answer of a turn that runs, or whose stream broke, comes from the gateway: older releases would show it twice.

@@ -225,6 +225,26 @@ async def until_kept(page: Page, text: str) -> None:
             await asyncio.sleep(0.05)
 
 
+async def test_a_turn_that_ends_while_the_page_is_loaded_is_shown(
+    browser: Browser, site: str, gateway: Gateway
+) -> None:
+    """It ran when the history was loaded, and runs no more when the page looks for it."""
+    async with opened(browser, site, gateway) as page:
+
+        async def late(route: Route) -> None:
+            await until_kept(page, "It is 3.")
+            await route.continue_()
+
+        await ask(page, "what is 12/4?")
+        await expect(page.locator("pre")).to_be_visible()
+        await page.route("**/stream", late)
+        async with page.expect_response("**/messages") as loaded:
+            await page.reload()
+        assert "It is 3." not in await (await loaded.value).text()
+        await expect(page.get_by_text("It is 3.")).to_be_visible()
+        await expect(page.locator("article")).to_have_count(2)
+
+
 @pytest.mark.parametrize("is_over", [True, False])
 async def test_after_a_break_a_look_shows_the_whole_answer(
     browser: Browser, site: str, behind: Gateway, line: FaultProxy, *, is_over: bool
