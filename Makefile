@@ -15,6 +15,7 @@ READERS := src/turnwire_lab/bench/peers/models
 PEERS_OF_MODELS := litellm openai-agents pydantic-ai
 MODEL_CALLS := $(PEERS_OF_MODELS:%=.venv/bench/%/.stamp)
 BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
+BENCH_TURN_LOG = $(PY) -m turnwire_lab bench --only turn-log-latency --rounds 60 --raw build/bench/turn-log --publish docs/pictures/bench/turn-log
 BENCH_GROWTH = $(PY) -m turnwire_lab bench --only growth --rounds 3 --seconds 0.6 --raw build/bench/growth --publish docs/pictures/bench/growth
 BENCH_AGENT = $(PY) -m turnwire_lab bench --only agent-loop agent-turns agent-memory agent-open --rounds 3 --raw build/bench/agent-loop --publish docs/pictures/bench/agent-loop
 SESSION := clients/session
@@ -589,9 +590,10 @@ $(PEERS)/node_modules/.stamp: $(PEERS)/package-lock.json
 	@touch $@
 
 .PHONY: bench
-bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (25 min); QUICK=1: a look (2 min)
+bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwire and its peers, write tables and plots (30 min); QUICK=1: a look (2 min)
 	$(PY) -m turnwire_lab bench --raw build/bench \
 	  $(if $(QUICK),--quick,--publish docs/pictures/bench) $(ARGS)
+	$(if $(QUICK)$(ARGS),,$(BENCH_TURN_LOG))
 	$(if $(QUICK)$(ARGS),,$(BENCH_MODELS))
 	$(if $(QUICK)$(ARGS),,$(BENCH_AGENT))
 	$(if $(QUICK)$(ARGS),,$(BENCH_GROWTH))
@@ -600,6 +602,11 @@ bench: $(BENCH) $(if $(QUICK)$(ARGS),,$(MODEL_CALLS)) system  ## Measure turnwir
 .PHONY: bench-models
 bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's calls of models alone: what a chunk and an import take (2 min)
 	$(BENCH_MODELS)
+	$(PY) -m turnwire_lab.docs
+
+.PHONY: bench-turn-log
+bench-turn-log: .venv/.bench system  ## The same for what a turn log adds to the latency, in many rounds (9 min)
+	$(BENCH_TURN_LOG)
 	$(PY) -m turnwire_lab.docs
 
 .PHONY: bench-agent

@@ -105,7 +105,7 @@ def test_the_latency_with_a_turn_log_is_compared_with_that_without_one() -> None
             told = latency(middle * (1 + number / 100))
             found.add(
                 Round(
-                    mode="http-latency",
+                    mode="turn-log-latency",
                     case="100 x 50/s",
                     contender=name,
                     number=number,
@@ -114,7 +114,10 @@ def test_the_latency_with_a_turn_log_is_compared_with_that_without_one() -> None
             )
 
     rows = [
-        row(found, f"… latency p99 with one in {where} vs without, interval of 95 %")
+        row(
+            found,
+            f"`ag-ui`: latency p99, turn log in {where} vs none (interval of 95 %)",
+        )
         for where in ("memory", "Redis")
     ]
 

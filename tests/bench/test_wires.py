@@ -25,7 +25,7 @@ from turnwire_lab.bench.contenders import (
 from turnwire_lab.bench.effort import Effort
 from turnwire_lab.bench.farm import Farm
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.modes import GATEWAY_MODES
+from turnwire_lab.bench.modes import MODES
 from turnwire_lab.bench.programs import NotStartedError, wait_for
 from turnwire_lab.bench.rounds import Round, Rounds
 from turnwire_lab.bench.run import Run
@@ -55,14 +55,14 @@ class Asked(Run):
             | {AG_UI_NODE, AG_UI_PYTHON, OPENAI_CHAT_NODE, OPENAI_CHAT_PYTHON},
         ),
         ("http-paced", {TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT}),
-        ("http-latency", {AG_UI, AG_UI_LOGGED, AG_UI_REDIS}),
+        ("turn-log-latency", {AG_UI, AG_UI_LOGGED, AG_UI_REDIS}),
     ],
 )
 def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: set[str]) -> None:
     run = Asked(Tools(agent=(), client=()), Effort(), tmp_path, lambda _: None)
 
     with pytest.raises(NotStartedError):
-        GATEWAY_MODES[mode](run)
+        MODES[mode](run)
 
     assert wires <= set(run.names)
 

@@ -233,7 +233,7 @@ def _http() -> Iterator[Goal]:
         p99 = measures.http_p99(case, contender)
         yield Goal(f"… added latency p99 with one in {where}", p99, "µs", at_most=300)
         beside = measures.p99_beside(case, AG_UI, contender)
-        what = f"… latency p99 with one in {where} vs without, interval of 95 %"
+        what = f"`ag-ui`: latency p99, turn log in {where} vs none (interval of 95 %)"
         yield Goal(what, beside, same_within=0.25)
     cost = measures.rate(case, TURNWIRE, "http-paced", "us_per_frame", OPENAI_CHAT)
     yield Goal(f"`openai-chat`, {case}: CPU/frame vs `v2`", cost)

@@ -88,7 +88,7 @@ def p99_beside(case: str, theirs: str, ours: str) -> Measure:
     def measure(rounds: Rounds) -> Figure | None:
         both = (
             [each.latency_us.p99 for each in found if each.latency_us is not None]
-            for found in (rounds.of("http-latency", case, name) for name in (ours, theirs))
+            for found in (rounds.of("turn-log-latency", case, name) for name in (ours, theirs))
         )
         return ratio_of_medians(*both)
 

@@ -319,6 +319,12 @@ def speed_model_calls() -> str:
     return report.markdown(table, "No figures yet: `make bench-models` measures them.\n")
 
 
+def speed_turn_log() -> str:
+    """What a turn log adds to the latency."""
+    table = report.read(ROOT / "docs" / _PICTURES / "turn-log")
+    return report.markdown(table, "No figures yet: `make bench-turn-log` measures them.\n")
+
+
 def speed_agent_loop() -> str:
     """Every figure of the runtime's turns and sessions."""
     table = report.read(ROOT / "docs" / _PICTURES / "agent-loop")
@@ -449,6 +455,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "speed": speed,
     "speed-table": speed_table,
     "speed-model-calls": speed_model_calls,
+    "speed-turn-log": speed_turn_log,
     "speed-agent-loop": speed_agent_loop,
     "speed-pictures": speed_pictures,
     "prices": prices,

@@ -6,7 +6,7 @@ from typing import Final
 from turnwire_lab.bench.modes.agent_loop import AGENT_LOOP_MODES
 from turnwire_lab.bench.modes.agent_sessions import AGENT_SESSION_MODES
 from turnwire_lab.bench.modes.growth import GROWTH_MODES
-from turnwire_lab.bench.modes.http import HTTP_MODES
+from turnwire_lab.bench.modes.http import HTTP_MODES, TURN_LOG_MODES
 from turnwire_lab.bench.modes.model_calls import MODEL_CALL_MODES
 from turnwire_lab.bench.modes.websocket import WEBSOCKET_MODES
 from turnwire_lab.bench.run import Mode
@@ -16,6 +16,7 @@ GATEWAY_MODES: Final[Mapping[str, Mode]] = {**WEBSOCKET_MODES, **HTTP_MODES}
 
 MODES: Final[Mapping[str, Mode]] = {
     **GATEWAY_MODES,
+    **TURN_LOG_MODES,
     **GROWTH_MODES,
     **MODEL_CALL_MODES,
     **AGENT_LOOP_MODES,

@@ -27,8 +27,6 @@ _NOISE: Final = 20_000
 """Bytes beside each delta: at 50 deltas a second, 1 MB a second."""
 _NOISY_STREAMS: Final = 10
 _TURN_BYTES: Final = 10_000
-_LATENCY_TIMES: Final = 5
-"""As many rounds as usual, so often."""
 
 
 def burst(run: Run) -> None:
@@ -53,13 +51,12 @@ def noise(run: Run) -> None:
 
 
 def latency(run: Run) -> None:
-    """A hundred streams with a turn log and without, for longer and more often.
+    """A hundred streams with a turn log and without, for longer, to be run for many rounds.
 
     In one round the 99th percentile differs by a fifth from that of another round.
     """
-    names, seconds = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS], 3 * run.effort.seconds
-    times = _LATENCY_TIMES * run.effort.rounds
-    _paced(run, "http-latency", names, 100, {"100 x 50/s": 0}, seconds=seconds, times=times)
+    names = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS]
+    _paced(run, "turn-log-latency", names, 100, {"100 x 50/s": 0}, 3 * run.effort.seconds)
 
 
 def _paced(
@@ -68,15 +65,13 @@ def _paced(
     names: Sequence[str],
     streams: int,
     noises: Mapping[str, int],
-    *,
     seconds: float | None = None,
-    times: int | None = None,
 ) -> None:
-    """`seconds` of one round, and how many rounds: as usual, if not given."""
+    """`seconds`: length of one round, if another one than usual."""
     steps = math.ceil((seconds or 2 * run.effort.seconds) * _RATE)
     plan = Plan(deltas=1 + steps, rate=_RATE, hold=True)
     with run.farm(*names) as farm:
-        for number, name in run.order(farm, times):
+        for number, name in run.order(farm):
             for case, noise_bytes in noises.items():
                 load = Load(plan=plan.with_noise(noise_bytes), streams=streams)
                 run.load(farm, mode, case, number, name, load, window_s=steps / _RATE)
@@ -122,9 +117,10 @@ def turn_log(run: Run) -> None:
 HTTP_MODES: Final[Mapping[str, Mode]] = {
     "http-burst": burst,
     "http-paced": paced,
-    "http-latency": latency,
     "http-noise": noise,
     "http-short": short,
     "http-memory": memory,
     "http-turn-log": turn_log,
 }
+
+TURN_LOG_MODES: Final[Mapping[str, Mode]] = {"turn-log-latency": latency}
