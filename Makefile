@@ -15,7 +15,7 @@ READERS := src/turnwire_lab/bench/peers/models
 PEERS_OF_MODELS := litellm openai-agents pydantic-ai
 MODEL_CALLS := $(PEERS_OF_MODELS:%=.venv/bench/%/.stamp)
 BENCH_MODELS = $(PY) -m turnwire_lab bench --only chunks imports --raw build/bench/model-calls --publish docs/pictures/bench/model-calls
-BENCH_TURN_LOG = $(PY) -m turnwire_lab bench --only turn-log-latency --rounds 60 --raw build/bench/turn-log --publish docs/pictures/bench/turn-log
+BENCH_TURN_LOG = $(PY) -m turnwire_lab bench --only turn-log --rounds 60 --raw build/bench/turn-log --publish docs/pictures/bench/turn-log
 BENCH_GROWTH = $(PY) -m turnwire_lab bench --only growth --rounds 3 --seconds 0.6 --raw build/bench/growth --publish docs/pictures/bench/growth
 BENCH_AGENT = $(PY) -m turnwire_lab bench --only agent-loop agent-turns agent-memory agent-open --rounds 3 --raw build/bench/agent-loop --publish docs/pictures/bench/agent-loop
 SESSION := clients/session

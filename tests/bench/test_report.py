@@ -105,25 +105,24 @@ def test_the_latency_with_a_turn_log_is_compared_with_that_without_one() -> None
             told = latency(middle * (1 + number / 100))
             found.add(
                 Round(
-                    mode="turn-log-latency",
+                    mode="turn-log",
                     case="100 x 50/s",
                     contender=name,
                     number=number,
+                    figures={"us_per_frame": middle},
                     latency_us=told,
                 )
             )
 
     rows = [
-        row(
-            found,
-            f"`ag-ui`: latency p99, turn log in {where} vs none (interval of 95 %)",
-        )
+        row(found, f"`ag-ui`: {what}, turn log in {where} vs none (interval of 95 %)")
+        for what in ("latency p99", "CPU/frame")
         for where in ("memory", "Redis")
     ]
 
-    assert [each.goal for each in rows] == ["unchanged, ± 25%"] * 2
-    assert [each.verdict for each in rows] == ["met", "missed"]
-    assert rows[1].measured == "1.50x"
+    assert [each.goal for each in rows] == ["unchanged, ± 25%"] * 2 + ["≤ 1.10x", "≤ 1.40x"]
+    assert [each.verdict for each in rows] == ["met", "missed", "met", "missed"]
+    assert [each.measured for each in rows] == ["1.02x", "1.50x", "1.02x", "1.50x"]
 
 
 def test_what_was_not_measured_has_a_row_that_says_so() -> None:

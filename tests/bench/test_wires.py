@@ -55,7 +55,7 @@ class Asked(Run):
             | {AG_UI_NODE, AG_UI_PYTHON, OPENAI_CHAT_NODE, OPENAI_CHAT_PYTHON},
         ),
         ("http-paced", {TURNWIRE, AG_UI, AG_UI_LOGGED, AG_UI_REDIS, OPENAI_CHAT}),
-        ("turn-log-latency", {AG_UI, AG_UI_LOGGED, AG_UI_REDIS}),
+        ("turn-log", {AG_UI, AG_UI_LOGGED, AG_UI_REDIS}),
     ],
 )
 def test_a_full_run_has_every_wire_beside_v2(tmp_path: Path, mode: str, wires: set[str]) -> None:

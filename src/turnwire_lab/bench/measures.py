@@ -82,13 +82,23 @@ def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Mea
     )
 
 
+def cost_beside(case: str, theirs: str, ours: str) -> Measure:
+    """How many times another contender's CPU of a frame, by many rounds."""
+    return lambda rounds: ratio_of_medians(
+        *(
+            list(rounds.values("turn-log", case, name, "us_per_frame").values())
+            for name in (ours, theirs)
+        )
+    )
+
+
 def p99_beside(case: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's latency p99, with the rig's own hop, by many rounds."""
 
     def measure(rounds: Rounds) -> Figure | None:
         both = (
             [each.latency_us.p99 for each in found if each.latency_us is not None]
-            for found in (rounds.of("turn-log-latency", case, name) for name in (ours, theirs))
+            for found in (rounds.of("turn-log", case, name) for name in (ours, theirs))
         )
         return ratio_of_medians(*both)
 

@@ -56,7 +56,7 @@ def latency(run: Run) -> None:
     In one round the 99th percentile differs by a fifth from that of another round.
     """
     names = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS]
-    _paced(run, "turn-log-latency", names, 100, {"100 x 50/s": 0}, 3 * run.effort.seconds)
+    _paced(run, "turn-log", names, 100, {"100 x 50/s": 0}, 3 * run.effort.seconds)
 
 
 def _paced(
@@ -123,4 +123,4 @@ HTTP_MODES: Final[Mapping[str, Mode]] = {
     "http-turn-log": turn_log,
 }
 
-TURN_LOG_MODES: Final[Mapping[str, Mode]] = {"turn-log-latency": latency}
+TURN_LOG_MODES: Final[Mapping[str, Mode]] = {"turn-log": latency}
