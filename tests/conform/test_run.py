@@ -9,7 +9,7 @@ import pytest
 from conform.trials import PROMPTS, Trial, failures, notes, reasons
 from gateway.faulty_ag_ui import HoldsTextBack, SoundAgent
 from turnwire.conform.given import Choices, Given, Shared
-from turnwire.conform.run import CREDENTIALS, Verdict, chosen, cost
+from turnwire.conform.run import CREDENTIALS, LOG, PATH, START, Verdict, chosen, cost
 from turnwire.conform.scenarios import SCENARIOS
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
@@ -95,14 +95,15 @@ async def test_an_agent_that_is_not_there_is_named() -> None:
         "greets": "the connection was refused: connect",
         "one-turn": "the turn was refused: connect",
     }
+    assert {result.mend for result in report.of(Verdict.FAILED)} == {START}
 
 
 @pytest.mark.sockets
-@pytest.mark.parametrize(("status", "is_denial"), [(401, True), (403, True), (404, False)])
+@pytest.mark.parametrize(
+    ("status", "mend"), [(401, CREDENTIALS), (403, CREDENTIALS), (404, PATH), (500, LOG)]
+)
 @pytest.mark.parametrize("dialect", ["v2", "ag-ui"])
-async def test_who_lacks_credentials_is_told_so(
-    dialect: str, status: int, *, is_denial: bool
-) -> None:
+async def test_who_lacks_credentials_is_told_so(dialect: str, status: int, mend: str) -> None:
     """The advice is about no frame: none was seen."""
 
     async def deny(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -120,4 +121,4 @@ async def test_who_lacks_credentials_is_told_so(
     assert failed
     for result in failed:
         assert str(status) in result.seen
-        assert (result.mend == CREDENTIALS) is is_denial
+        assert (result.mend, result.words) == (mend, "")

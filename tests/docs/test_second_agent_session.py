@@ -75,7 +75,8 @@ async def test_a_call_without_an_end_that_can_be_told_ends_as_an_error(
 
 
 async def test_what_tools_and_the_loop_change_changes_no_history(plain: dict[str, Any]) -> None:
-    session, given = plain["Session"](), {"of": [1]}
+    session = plain["Session"]()
+    given: dict[str, Any] = {"of": [1]}
 
     async def changing(where: dict[str, Any]) -> dict[str, Any]:
         where["when"] = {1}  # no JSON

@@ -37,6 +37,7 @@ from turnwire.core.requests import (
 from turnwire.core.session_group import Member, SessionGroups
 from turnwire.core.steps import done
 from turnwire.core.turn.limits import DisconnectPolicy, Limits
+from turnwire.relay.agent.failures import DialFailure
 from turnwire.relay.agent.port import AgentTarget
 from turnwire.relay.agent_call import NotReachedError, OperationCall
 
@@ -98,8 +99,8 @@ class Bench:
         """Prompts sent."""
         self.has_greeting = True
         """False once it was seen that the agent says nothing before a prompt."""
-        self.refused_with: int | None = None
-        """The HTTP status with which the agent refused the last connection that it refused."""
+        self.refusal: tuple[DialFailure, int | None] | None = None
+        """Why the last connection failed that failed, and its HTTP status, if it had one."""
         self._settings = settings
         self._who = who
         self.tool_pings: list[Ping] = []
@@ -227,8 +228,8 @@ class Bench:
                 yield play
             finally:
                 play.close()
-                if play.refused is not None:
-                    self.refused_with = play.refused[1]
+                if play.opened_at is None:
+                    self.refusal = play.refused or self.refusal
 
     @property
     def _asks_in_new_requests(self) -> bool:
@@ -265,7 +266,7 @@ class Bench:
             try:
                 return await call.run(self._transport, target, done, dial_s=self.patience.dial_s)
             except NotReachedError as exc:
-                self.refused_with = exc.status
+                self.refusal = exc.why, exc.status
                 raise FailedError(f"the connection was refused: {exc}") from exc
 
     # Requests.

@@ -30,7 +30,10 @@ CREDENTIALS: Final = (
     "Give this command what the agent accepts: the user's token by `--token-file`, or"
     f" `{variable('agent_auth')}=service` and `{variable('agent_token')}`."
 )
-"""What to do where an agent refuses a connection for want of them: its frames were not seen."""
+PATH: Final = "Correct the path of the agent's URL: something else answers there."
+LOG: Final = "Look into the agent's log: it refuses the connection."
+START: Final = "Start the agent, or correct the host and the port of its URL."
+"""What to do where no connection opens."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -110,20 +113,30 @@ async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]
         return _result_of(scenario, Verdict.NOT_APPLICABLE, reason=lack)
     loop = asyncio.get_running_loop()
     began_at = loop.time()
-    bench.refused_with = None
+    bench.refusal = None
     try:
         notes = await scenario.play(bench)
     except FailedError as failure:
         took_s = loop.time() - began_at
         words = WORDS.get(bench.dialect.name, "")
         result = _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
-        if bench.refused_with in _DENIALS:
-            return msgspec.structs.replace(result, mend=CREDENTIALS)
-        return result
+        if bench.refusal is None:
+            return result
+        # None of its frames was seen, so the advice about them would mislead.
+        return msgspec.structs.replace(result, mend=_way_in(bench.refusal[1]), words="")
     except NotApplicableError as reason:
         took_s = loop.time() - began_at
         return _result_of(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
     return _result_of(scenario, Verdict.PASSED, loop.time() - began_at, notes=notes)
+
+
+def _way_in(status: int | None) -> str:
+    """What to do where the agent refuses a connection with this HTTP status. None: nobody does."""
+    if status is None:
+        return START
+    if status in _DENIALS:
+        return CREDENTIALS
+    return PATH if status == HTTPStatus.NOT_FOUND else LOG
 
 
 def _blocked(scenario: Scenario, before: Mapping[str, Result]) -> str | None:

@@ -110,7 +110,8 @@ SCENARIOS: Final = (
         tries="send the long prompt",
         expects=f"at least {DELTAS_MIN} deltas",
         matters="The user sees an empty page until the whole text comes at once.",
-        mend="Send each piece of the model as it comes: no buffer, no template around the stream.",
+        mend="Send each piece of the model as it comes: no buffer, no template around the stream."
+        " If the answer is short, give a longer `--long-prompt`.",
         play=tells_in_pieces,
         looks_at=frozenset({Shared.LONG}),
         after=(ONE_TURN,),

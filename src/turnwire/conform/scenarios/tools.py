@@ -72,7 +72,7 @@ async def fails_a_tool(bench: Bench) -> Sequence[str]:
     if play.finish is None:
         raise FailedError(f"the turn with a tool that failed {play.ending()}")
     if all(update.phase is not Phase.ERROR for update in updates):
-        return ["the call that failed is reported as a success: its user sees no error"]
+        return ["no call failed, or one that did is told as a success: its user sees no error"]
     return []
 
 
@@ -115,7 +115,8 @@ SCENARIOS: Final = (
         tries="send the prompt that uses a tool",
         expects="a call that begins and ends well, and a turn that is completed after it",
         matters="The card of a call without an end spins for ever on the user's screen.",
-        mend="Send the end of a call also where it fails, is refused or is cut off.",
+        mend="Send the end of a call also where it fails, is refused or is cut off."
+        " If the tool failed, give a `--tool-prompt` whose tool does not.",
         play=ends_its_tools,
         looks_at=frozenset({Shared.TOOL}),
         after=(ONE_TURN,),
@@ -136,7 +137,8 @@ SCENARIOS: Final = (
         tries="send the prompt whose tool fails",
         expects="an end of the call, and of the turn; a note if a failure is reported as a success",
         matters="The user must see that something went wrong, and the turn must go on.",
-        mend="Tell the failure as the error of the call, and let the model go on.",
+        mend="Tell the failure as the error of the call, and let the model go on."
+        " If no tool was called, give another `--failing-tool-prompt`.",
         play=fails_a_tool,
         turns=1,
         needs=(prompt("failing_tool"),),
