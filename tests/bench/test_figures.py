@@ -1,6 +1,6 @@
 import pytest
 
-from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_medians
+from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_many
 from turnwire_lab.bench.goals import MET, MISSED, NEAR, NONE, OPEN, Goal
 
 
@@ -74,20 +74,21 @@ def test_a_goal_is_met_where_the_middle_half_of_the_rounds_is(
     assert at_most.verdict(figure([-value for value in values])) == verdict
 
 
-def test_a_ratio_of_medians_has_an_interval_that_more_rounds_make_smaller() -> None:
-    """One wild round changes nothing."""
-    ours, theirs = [110.0, 90.0, 100.0, 105.0, 95.0, 5_000.0], [100.0, 98.0, 102.0, 99.0, 101.0]
+def test_a_ratio_of_many_rounds_has_an_interval_that_more_rounds_make_smaller() -> None:
+    """Rounds are compared one by one, and one wild round changes nothing."""
+    ours = [110.0, 180.0, 100.0, 420.0, 95.0, 9_000.0]
+    theirs = [100.0, 200.0, 100.0, 400.0, 100.0, 100.0]
 
-    few, many = ratio_of_medians(ours, theirs), ratio_of_medians(ours * 9, theirs * 9)
+    few = ratio_of_many(rounds(*ours), rounds(*theirs))
+    many = ratio_of_many(rounds(*ours * 9), rounds(*theirs * 9))
 
     assert few is not None
     assert many is not None
-    assert (few.value, few.rounds, many.value, many.rounds) == (1.025, 5, 1.025, 45)
+    assert (few.value, few.rounds, many.value, many.rounds) == (1.025, 6, 1.025, 54)
     assert few.lower < many.lower < 1.025 < many.upper < few.upper
-    assert few == ratio_of_medians(ours, theirs)
+    assert few == ratio_of_many(rounds(*ours), rounds(*theirs))
     assert (few.low, few.high, few.why_not) == (few.lower, few.upper, None)
-    assert ratio_of_medians([], theirs) is None
-    assert ratio_of_medians(ours, []) is None
+    assert ratio_of_many({}, rounds(1)) is None
 
 
 @pytest.mark.parametrize(

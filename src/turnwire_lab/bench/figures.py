@@ -60,23 +60,21 @@ def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | No
     return Figure(median, min(values), max(values), lower, upper, len(values), why_not)
 
 
-def ratio_of_medians(ours: Sequence[float], theirs: Sequence[float]) -> Figure | None:
-    """How many times as much, by the medians of many rounds. None: there are none.
+def ratio_of_many(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | None:
+    """As `ratio`, for many rounds that differ. None: there are none.
 
-    What lies between `lower` and `upper` is the interval of 95 %: so far apart are the ratios of
-    rounds that are drawn again and again from these (a bootstrap). `low` and `high` say the same.
+    Between `lower` and `upper` is the interval of 95 % of the median: so far apart are the medians
+    of rounds that are drawn again and again from these (a bootstrap). `low` and `high` say the same.
     """
-    if not ours or not theirs or min(theirs) <= 0:
+    said = ratio(ours, theirs)
+    if said is None:
         return None
+    both = [number for number in ours.keys() & theirs.keys() if theirs[number] > 0]
+    values = sorted(ours[number] / theirs[number] for number in both)
     dice = random.Random(0)
-    draws = sorted(
-        statistics.median(dice.choices(ours, k=len(ours)))
-        / statistics.median(dice.choices(theirs, k=len(theirs)))
-        for _ in range(_DRAWS)
-    )
-    lower, upper = draws[round(0.025 * _DRAWS)], draws[round(0.975 * _DRAWS) - 1]
-    value = statistics.median(ours) / statistics.median(theirs)
-    return Figure(value, lower, upper, lower, upper, min(len(ours), len(theirs)))
+    medians = sorted(statistics.median(dice.choices(values, k=len(values))) for _ in range(_DRAWS))
+    lower, upper = medians[round(0.025 * _DRAWS)], medians[round(0.975 * _DRAWS) - 1]
+    return Figure(said.value, lower, upper, lower, upper, said.rounds)
 
 
 def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from turnwire_lab.bench.contenders import AG_UI, DIRECT, TURNWIRE
-from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_medians
+from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_many
 from turnwire_lab.bench.rounds import Rounds
 
 Measure = Callable[[Rounds], Figure | None]
@@ -84,25 +84,23 @@ def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Mea
 
 def cost_beside(case: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's CPU of a frame, by many rounds."""
-    return lambda rounds: ratio_of_medians(
-        *(
-            list(rounds.values("turn-log", case, name, "us_per_frame").values())
-            for name in (ours, theirs)
-        )
+    return lambda rounds: ratio_of_many(
+        *(rounds.values("turn-log", case, name, "us_per_frame") for name in (ours, theirs))
     )
 
 
-def p99_beside(case: str, theirs: str, ours: str) -> Measure:
-    """How many times another contender's latency p99, with the rig's own hop, by many rounds."""
-
-    def measure(rounds: Rounds) -> Figure | None:
-        both = (
-            [each.latency_us.p99 for each in found if each.latency_us is not None]
-            for found in (rounds.of("turn-log", case, name) for name in (ours, theirs))
+def latency_beside(case: str, point: str, theirs: str, ours: str) -> Measure:
+    """How many times another contender's latency, with the rig's own hop, by many rounds."""
+    return lambda rounds: ratio_of_many(
+        *(
+            {
+                each.number: float(getattr(each.latency_us, point))
+                for each in rounds.of("turn-log", case, name)
+                if each.latency_us is not None
+            }
+            for name in (ours, theirs)
         )
-        return ratio_of_medians(*both)
-
-    return measure
+    )
 
 
 def turn_log_mb(contender: str) -> Measure:

@@ -176,7 +176,7 @@ def _goal(goal: Goal) -> str:
     if goal.at_most is not None:
         return f"≤ {_shown(goal.at_most, goal.unit)}"
     if goal.same_within is not None:
-        return f"unchanged, ± {goal.same_within:.0%}"
+        return "unchanged"
     return ""
 
 
