@@ -89,7 +89,9 @@ function Open({ api, session, token, hasHistory, history }: Omit<Props, "gateway
       await resumeStream();
       // A turn that ended after the history was loaded, and before this, is in the history by now.
       const newest = hasHistory && history.at(-1)?.role === "user" && (await historyOf(api, token));
-      if (newest) setMessages((shown) => (shown.length > history.length ? shown : newest));
+      const isNewer = (shown: UIMessage[]) =>
+        newest && (shown.length === history.length || newest.some((message) => message.id === shown.at(-1)?.id));
+      if (newest) setMessages((shown) => (isNewer(shown) ? newest : shown));
     };
     // React's StrictMode unmounts once, and `useChat` then closes its stream: so the look begins after that.
     const soon = setTimeout(() => void look().finally(() => setLooking(false)));

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,6 +15,7 @@ from turnwire.conform.run import CREDENTIALS, LOG, PATH, START, Verdict, chosen,
 from turnwire.conform.scenarios import SCENARIOS
 from turnwire.dialects import DIALECTS
 from turnwire.relay.agent.transports import TRANSPORTS
+from turnwire_lab.agents.v2.server import ReferenceAgent
 
 
 def given(wire: str, choices: Choices | None = None) -> Given:
@@ -115,10 +118,45 @@ async def test_who_lacks_credentials_is_told_so(dialect: str, status: int, mend:
     async with await asyncio.start_server(deny, "127.0.0.1", 0) as server:
         scheme = "ws" if dialect == "v2" else "http"
         url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/{{session_id}}"
-        report = await Trial(dialect).report(url, ("greets", "one-turn", "history"))
+        report = await Trial(dialect).report(url, ("greets", "one-turn"))
+        later = await Trial(dialect).report(url, ("quiet-after-the-end",))
 
-    failed = report.of(Verdict.FAILED)
-    assert failed
+    failed = report.of(Verdict.FAILED) + later.of(Verdict.FAILED)
+    assert [result.name for result in failed][-2:] == ["one-turn", "quiet-after-the-end"]
     for result in failed:
         assert str(status) in result.seen
         assert (result.mend, result.words) == (mend, "")
+
+
+@pytest.mark.sockets
+async def test_an_agent_that_refuses_later_connections_has_the_advice_of_the_scenario() -> None:
+    """Its credentials were right before."""
+    async with ReferenceAgent() as agent:
+        port, accepted = urlsplit(agent.url).port, 0
+
+        async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal accepted
+            accepted += 1
+            if accepted > 1:
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(b"HTTP/1.1 403 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            else:
+                theirs, ours = await asyncio.open_connection("127.0.0.1", port)
+                await asyncio.gather(carry(reader, ours), carry(theirs, writer))
+            writer.close()
+
+        async with await asyncio.start_server(once, "127.0.0.1", 0) as server:
+            url = agent.url.replace(f":{port}/", f":{server.sockets[0].getsockname()[1]}/")
+            report = await Trial("v2").report(url, ("greets", "one-turn"))
+
+    (failed,) = report.of(Verdict.FAILED)
+    assert (failed.name, failed.mend) == ("one-turn", SCENARIOS["one-turn"].mend)
+    assert "403" in failed.seen
+
+
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One way of a connection, to its end."""
+    with suppress(ConnectionError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+    writer.close()

@@ -101,6 +101,8 @@ class Bench:
         """False once it was seen that the agent says nothing before a prompt."""
         self.refusal: tuple[DialFailure, int | None] | None = None
         """Why the last connection failed that failed, and its HTTP status, if it had one."""
+        self.was_reached = False
+        """Whether the agent has accepted a connection. Then a refusal is a habit of its own."""
         self._settings = settings
         self._who = who
         self.tool_pings: list[Ping] = []
@@ -139,7 +141,10 @@ class Bench:
                     await self._ping_to_the_end(play)
                 await play.to_end(self.patience.turn_s)
                 await asyncio.sleep(self.patience.settle_s)
-        return self._shared[which]
+        play = self._shared[which]
+        if play.refused is not None:
+            self.refusal = play.refused
+        return play
 
     async def _ping_to_the_end(self, play: Play) -> None:
         """Ping again and again while a turn runs: nobody knows when exactly its tool does."""
@@ -228,8 +233,8 @@ class Bench:
                 yield play
             finally:
                 play.close()
-                if play.opened_at is None:
-                    self.refusal = play.refused or self.refusal
+                self.refusal = play.refused
+                self.was_reached = self.was_reached or play.opened_at is not None
 
     @property
     def _asks_in_new_requests(self) -> bool:

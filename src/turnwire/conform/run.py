@@ -120,7 +120,7 @@ async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]
         took_s = loop.time() - began_at
         words = WORDS.get(bench.dialect.name, "")
         result = _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
-        if bench.refusal is None:
+        if bench.refusal is None or bench.was_reached:
             return result
         # None of its frames was seen, so the advice about them would mislead.
         return msgspec.structs.replace(result, mend=_way_in(bench.refusal[1]), words="")

@@ -61,6 +61,8 @@ async def answers(bench: Bench) -> Sequence[str]:
 async def is_quiet_after_the_end(bench: Bench) -> Sequence[str]:
     """See what comes after the end of a turn."""
     play = await bench.shared(Shared.PLAIN)
+    if play.refused is not None:
+        raise FailedError(f"the turn {play.ending()}")
     late = play.late_deltas(bench.dialect.schema, is_shared=not bench.given.closes_to_abort)
     if late:
         raise FailedError(f"{late} deltas of the turn came after its end")

@@ -1,28 +1,30 @@
 """The answer to a question, as a client sent it."""
 
+from typing import Final
+
 import msgspec
 
-from turnwire.core.body.prompt import DEPTH_MAX
+from turnwire.core.steps import Steps
 from turnwire.core.wire.census import TooDeepError, census
 from turnwire.errors import BadRequest
 
+ANSWER_DEPTH_MAX: Final = 32
+"""Deepest nesting of an answer. Its agent keeps it, and sends it in each later `init`. The client
+gets it with the history, and sends it in its later messages, whose bodies may be 64 deep."""
 
-def check_answer(answer: bytes) -> None:
-    """Check an answer before it is passed on: a `Raw` may hold malformed JSON.
 
-    The agent keeps it among other values, and sends it back in each later `init`. So it has a bound
-    of its own: one that can just be decoded here could not be decoded there.
+def check_answer(answer: bytes) -> Steps[None]:
+    """Check an answer before it is passed on, in steps: a `Raw` may hold malformed JSON.
 
     Raises:
-        BadRequest: it is malformed, or nested deeper than `DEPTH_MAX`.
+        BadRequest: it is malformed, or nested deeper than `ANSWER_DEPTH_MAX`.
 
     """
     try:
-        if answer.count(b"[") + answer.count(b"{") > DEPTH_MAX:
-            for _ in census(answer, 0, depth_max=DEPTH_MAX):
-                pass
+        if answer.count(b"[") + answer.count(b"{") > ANSWER_DEPTH_MAX:
+            yield from census(answer, 0, depth_max=ANSWER_DEPTH_MAX)
         msgspec.json.decode(answer)
     except TooDeepError as exc:
-        raise BadRequest(f"The answer is nested deeper than {DEPTH_MAX}") from exc
+        raise BadRequest(f"The answer is nested deeper than {ANSWER_DEPTH_MAX}") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise BadRequest("The answer is not valid JSON") from exc

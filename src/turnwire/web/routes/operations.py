@@ -294,7 +294,8 @@ class AnswerQuestion(OperationEndpoint):
         self, context: RequestContext, holder: Holder, receive: Receive, send: Send
     ) -> None:
         body = await self.read(context, holder, receive, _answer_body)
-        check_answer(bytes(body.answer))
+        rounds = self.app_context.dialler.rounds
+        await run_in_slices(rounds, check_answer(bytes(body.answer)))
         settings = self.app_context.settings
         channel = self.channel(context, context.request.query.get("chatId"))
         subject = approval_profile.subject(settings, context, body.question_id, body.approval_id)
