@@ -64,17 +64,17 @@ def ratio_of_many(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Fig
     """As `ratio`, for many rounds that differ. None: there are none.
 
     Between `lower` and `upper` is the interval of 95 % of the median: so far apart are the medians
-    of rounds that are drawn again and again from these (a bootstrap). `low` and `high` say the same.
+    of rounds that are drawn again and again from these (a bootstrap). `low` and `high` repeat it.
     """
-    said = ratio(ours, theirs)
-    if said is None:
+    median = ratio(ours, theirs)
+    if median is None:
         return None
     both = [number for number in ours.keys() & theirs.keys() if theirs[number] > 0]
     values = sorted(ours[number] / theirs[number] for number in both)
     dice = random.Random(0)
     medians = sorted(statistics.median(dice.choices(values, k=len(values))) for _ in range(_DRAWS))
     lower, upper = medians[round(0.025 * _DRAWS)], medians[round(0.975 * _DRAWS) - 1]
-    return Figure(said.value, lower, upper, lower, upper, said.rounds)
+    return Figure(median.value, lower, upper, lower, upper, median.rounds)
 
 
 def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:
