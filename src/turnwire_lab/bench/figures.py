@@ -47,8 +47,7 @@ def figure(values: Sequence[float]) -> Figure | None:
 
 def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | None:
     """How many times as much, by the rounds that both have. None: there are none."""
-    both = sorted(number for number in ours.keys() & theirs.keys() if theirs[number] > 0)
-    values = [ours[number] / theirs[number] for number in both]
+    values = _ratios(ours, theirs)
     if not values or min(values) <= 0:
         return None
     lower, median, upper = _quartiles(values)
@@ -69,8 +68,7 @@ def ratio_of_many(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Fig
     median = ratio(ours, theirs)
     if median is None:
         return None
-    both = [number for number in ours.keys() & theirs.keys() if theirs[number] > 0]
-    values = sorted(ours[number] / theirs[number] for number in both)
+    values = _ratios(ours, theirs)
     dice = random.Random(0)
     medians = sorted(statistics.median(dice.choices(values, k=len(values))) for _ in range(_DRAWS))
     lower, upper = medians[round(0.025 * _DRAWS)], medians[round(0.975 * _DRAWS) - 1]
@@ -80,6 +78,11 @@ def ratio_of_many(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Fig
 def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:
     """What is added to theirs, round by round."""
     return {number: ours[number] - theirs[number] for number in ours.keys() & theirs.keys()}
+
+
+def _ratios(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Sequence[float]:
+    both = sorted(number for number in ours.keys() & theirs.keys() if theirs[number] > 0)
+    return [ours[number] / theirs[number] for number in both]
 
 
 def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:

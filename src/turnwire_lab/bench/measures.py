@@ -51,15 +51,19 @@ def added_us(
     rounds: Rounds, case: str, contender: str, point: str, mode: str = "paced"
 ) -> Mapping[int, float]:
     """Latency by round, without the rig's own hop in the same round."""
-    ours, rig = (
-        {
-            each.number: float(getattr(each.latency_us, point))
-            for each in rounds.of(mode, case, name)
-            if each.latency_us is not None
-        }
-        for name in (contender, DIRECT)
-    )
+    ours, rig = (_latency_us(rounds, case, name, point, mode) for name in (contender, DIRECT))
     return difference(ours, rig)
+
+
+def _latency_us(
+    rounds: Rounds, case: str, contender: str, point: str, mode: str
+) -> Mapping[int, float]:
+    """Latency by round, with the rig's own hop."""
+    return {
+        each.number: float(getattr(each.latency_us, point))
+        for each in rounds.of(mode, case, contender)
+        if each.latency_us is not None
+    }
 
 
 def added(case: str, point: str, contender: str = TURNWIRE) -> Measure:
@@ -92,14 +96,7 @@ def cost_beside(case: str, theirs: str, ours: str) -> Measure:
 def latency_beside(case: str, point: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's latency, with the rig's own hop, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(
-            {
-                each.number: float(getattr(each.latency_us, point))
-                for each in rounds.of("turn-log", case, name)
-                if each.latency_us is not None
-            }
-            for name in (ours, theirs)
-        )
+        *(_latency_us(rounds, case, name, point, "turn-log") for name in (ours, theirs))
     )
 
 

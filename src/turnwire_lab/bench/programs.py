@@ -114,7 +114,8 @@ class Program:
                 stdin=subprocess.PIPE if self._talks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if self._talks else log,
                 stderr=log,
-                process_group=0,  # Ctrl-C is ours to pass on
+                # Ctrl-C is ours to pass on; and the kernel compares programs of one session alone.
+                process_group=0,
             )
         if self._runs_last:  # what it starts inherits that
             os.sched_setscheduler(self.pid, os.SCHED_IDLE, os.sched_param(0))
