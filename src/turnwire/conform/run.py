@@ -16,6 +16,7 @@ from turnwire.conform.scenario import Scenario
 from turnwire.conform.scenarios import SCENARIOS
 from turnwire.conform.words import WORDS
 from turnwire.core.operations import OperationName
+from turnwire.relay.agent.failures import DialFailure
 
 
 class Verdict(enum.Enum):
@@ -30,10 +31,9 @@ CREDENTIALS: Final = (
     "Give this command what the agent accepts: the user's token by `--token-file`, or"
     f" `{variable('agent_auth')}=service` and `{variable('agent_token')}`."
 )
-PATH: Final = "Correct the path of the agent's URL: something else answers there."
-LOG: Final = "Look into the agent's log: it refuses the connection."
+PATH: Final = "Correct the path of the agent's URL, or the name of its model: nothing is there."
 START: Final = "Start the agent, or correct the host and the port of its URL."
-"""What to do where no connection opens."""
+"""What to do where no connection opens, if that can be told."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -120,23 +120,25 @@ async def _result(bench: Bench, scenario: Scenario, before: Mapping[str, Result]
         took_s = loop.time() - began_at
         words = WORDS.get(bench.dialect.name, "")
         result = _result_of(scenario, Verdict.FAILED, took_s, seen=str(failure), words=words)
-        if bench.refusal is None or bench.was_reached:
+        way_in = None if bench.was_reached else _way_in(bench.refusal)
+        if way_in is None:
             return result
         # None of its frames was seen, so the advice about them would mislead.
-        return msgspec.structs.replace(result, mend=_way_in(bench.refusal[1]), words="")
+        return msgspec.structs.replace(result, mend=way_in, words="")
     except NotApplicableError as reason:
         took_s = loop.time() - began_at
         return _result_of(scenario, Verdict.NOT_APPLICABLE, took_s, reason=str(reason))
     return _result_of(scenario, Verdict.PASSED, loop.time() - began_at, notes=notes)
 
 
-def _way_in(status: int | None) -> str:
-    """What to do where the agent refuses a connection with this HTTP status. None: nobody does."""
-    if status is None:
-        return START
+def _way_in(refusal: tuple[DialFailure, int | None] | None) -> str | None:
+    """What to do where the agent was not reached. None: that cannot be told."""
+    why, status = refusal or (None, None)
     if status in _DENIALS:
         return CREDENTIALS
-    return PATH if status == HTTPStatus.NOT_FOUND else LOG
+    if status == HTTPStatus.NOT_FOUND:
+        return PATH
+    return START if why in {DialFailure.DNS, DialFailure.CONNECT} else None
 
 
 def _blocked(scenario: Scenario, before: Mapping[str, Result]) -> str | None:
