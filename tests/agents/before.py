@@ -1,10 +1,8 @@
 """Released clients before a gateway, which stands before an agent of a framework."""
 
 import asyncio
-import json
 import os
 import re
-import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -14,17 +12,15 @@ import msgspec
 from conformance.clients import (
     AT_ONCE,
     CLIENTS,
-    FOLDER,
     Job,
     Message,
     Report,
-    node,
     play,
+    report_of,
     version,
 )
 from gateway.needed import lacking
 from gateway.tokens import KEY, token
-from turnwire.testing.strict_json import read_json
 from turnwire_lab.agents.frameworks.agent import FrameworkAgent
 from turnwire_lab.agents.frameworks.catalog import FRAMEWORKS
 from turnwire_lab.gateway import Gateway
@@ -132,15 +128,7 @@ def approve(
         }
         for name, each in steps.items()
     ]
-    ran = subprocess.run(
-        [node(), str(FOLDER / "approvals.mjs"), client],
-        input=json.dumps({"jobs": jobs}).encode(),
-        capture_output=True,
-        timeout=RUN_S,
-        check=False,
-    )
-    assert ran.returncode == 0, f"{client} exited with {ran.returncode}:\n{ran.stderr.decode()}"
-    report = read_json(ran.stdout)
+    report = report_of("approvals.mjs", client, {"jobs": jobs}, timeout_s=RUN_S)
     assert report["unhandled"] == []
     played = msgspec.convert(report["jobs"], list[Approved])
     return {each.name: each for each in played}

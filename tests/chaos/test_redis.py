@@ -11,6 +11,7 @@ import pytest
 from gateway.waiting import until
 from turnwire.errors import TooManyTurns
 from turnwire.web.rate_limit import Rates
+from turnwire_lab.process import free_port
 
 
 @pytest.fixture
@@ -18,9 +19,7 @@ def redis(tmp_path: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
     """A real Redis on a free port."""
     server = shutil.which("redis-server")
     assert server is not None, "redis-server is missing: `make system` installs it"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [
         server,
         "--port",

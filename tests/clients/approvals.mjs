@@ -105,7 +105,7 @@ async function play({ name, url, headers, helper, steps }) {
     await chat.resumeStream();
   }
 
-  for (const step of steps) {
+  async function take(step) {
     if (step.waitMs) await sleep(step.waitMs);
     if (step.send) await chat.sendMessage({ text: step.send });
     else if (step.ask) await ask(step.ask, step.open ?? 1);
@@ -123,6 +123,16 @@ async function play({ name, url, headers, helper, steps }) {
     }
     await quiet();
     shown.push(structuredClone(chat.messages));
+  }
+
+  for (const step of steps) {
+    try {
+      await take(step);
+    } catch (cause) {
+      const statuses = posts.map(({ status }) => status);
+      const seen = { step, cause: String(cause), status: chat.status, errors, statuses };
+      throw new Error(`in "${name}": ${JSON.stringify(seen)}`, { cause });
+    }
   }
   const { messages, status, error } = chat;
   return { name, messages, status, error: error?.message ?? null, errors, posts, again: kept, shown };

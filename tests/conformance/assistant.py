@@ -1,14 +1,11 @@
 """The runtime of assistant-ui under Node, and what its thread has to hold of an answer."""
 
-import json
-import subprocess
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from conformance.clients import FOLDER, RUN_S, Job, NoClientsError, node
+from conformance.clients import FOLDER, RUN_S, Job, NoClientsError, report_of
 from turnwire.testing.client_model import Client, Part
-from turnwire.testing.strict_json import read_json
 
 CLIENT: Final = "assistant-ui-0.15.22"
 
@@ -55,15 +52,10 @@ def play(jobs: list[Job], *, limit_s: float = RUN_S - 30) -> Threads:
     """
     if not (FOLDER / CLIENT / "node_modules" / ".stamp").exists():
         raise NoClientsError(f"{CLIENT} is not installed; run `make node`")
-    ran = subprocess.run(
-        [node(), str(FOLDER / "assistant.mjs")],
-        input=json.dumps({"limitMs": limit_s * 1000, "jobs": jobs}).encode(),
-        capture_output=True,
-        timeout=limit_s + 30,
-        check=False,
+    asked = {"limitMs": limit_s * 1000, "jobs": jobs}
+    return msgspec.convert(
+        report_of("assistant.mjs", CLIENT, asked, timeout_s=limit_s + 30), Threads
     )
-    assert ran.returncode == 0, f"{CLIENT} exited with {ran.returncode}:\n{ran.stderr.decode()}"
-    return msgspec.convert(read_json(ran.stdout), Threads)
 
 
 def held(part: Part) -> Content:

@@ -1,6 +1,7 @@
 """Plays jobs to the released clients under `tests/clients`, and reads what they report."""
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ FRAMEWORKS: Final = sorted(
 # Less than pytest's limit for a test that starts the clients; Node's own limit is shorter still.
 RUN_S: Final = 150
 AT_ONCE: Final = 8
+REASON: Final = re.compile(r"^(\w*Error|node:).*", re.MULTILINE)
+"""Where Node says why it ended, in what it printed."""
 
 Job: TypeAlias = dict[str, Any]
 
@@ -99,16 +102,30 @@ def play(
     """
     if not (FOLDER / client / "node_modules" / ".stamp").exists():
         raise NoClientsError(f"client {client} is not installed; run `make node`")
-    asked = json.dumps({"limitMs": limit_s * 1000, "atOnce": at_once, "jobs": jobs})
+    asked = {"limitMs": limit_s * 1000, "atOnce": at_once, "jobs": jobs}
+    return msgspec.convert(report_of("run.mjs", client, asked, timeout_s=limit_s + 30), Report)
+
+
+def report_of(script: str, client: str, asked: dict[str, Any], *, timeout_s: float) -> Any:
+    """What a script of `tests/clients` reports of one client, in one Node process.
+
+    Raises:
+        NoClientsError: Node is not installed.
+        AssertionError: the script failed; the first line has the reason, the others all it printed.
+    """
     ran = subprocess.run(
-        [node(), str(FOLDER / "run.mjs"), client],
-        input=asked.encode(),
+        [node(), str(FOLDER / script), client],
+        input=json.dumps(asked).encode(),
         capture_output=True,
-        timeout=limit_s + 30,
+        timeout=timeout_s,
         check=False,
     )
-    assert ran.returncode == 0, f"{client} exited with {ran.returncode}:\n{ran.stderr.decode()}"
-    return msgspec.convert(read_json(ran.stdout), Report)
+    printed = ran.stderr.decode()
+    reason = REASON.search(printed)
+    assert ran.returncode == 0, (
+        f"{client} exited with {ran.returncode}: {reason.group() if reason else ''}\n{printed}"
+    )
+    return read_json(ran.stdout)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import sys
 import tomllib
 from asyncio.subprocess import PIPE, STDOUT
@@ -23,6 +22,7 @@ import pytest
 from runtime.llm.messages_events import BEGIN, STOP, call, ended, text
 from runtime.llm.scripted_server import STREAM_HEAD, ScriptedServer, sends
 from runtime.llm.streams import sse
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 ROOT: Final = Path(__file__).parents[3]
@@ -46,12 +46,6 @@ ASKS: Final = sse(
     named=True,
 )
 TELLS: Final = sse(BEGIN, *text(0, "40 were paid back."), ended("end_turn"), STOP, named=True)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def command(folder: Path, name: str, script: str) -> None:

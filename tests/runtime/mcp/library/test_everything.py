@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import shutil
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from runtime.tools.reference_server import EVERYTHING
 from turnwire_agent.mcp.servers import McpServers
 from turnwire_agent.mcp.settings import Endpoint, Program, Server
 from turnwire_agent.tools.contract import Effect, Media, Output, ToolFailed
+from turnwire_lab.process import free_port
 
 pytestmark = pytest.mark.sockets
 FOLDER: Final = Path(__file__).parents[1]
@@ -64,13 +64,6 @@ def plain(schema: Any) -> Any:
         return schema
     words = {"description", "default"}
     return {name: plain(each) for name, each in schema.items() if name not in words}
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 async def test_all_of_it_works_as_tools(servers: McpServers) -> None:
