@@ -6,9 +6,9 @@ from gateway.waiting import until
 from relay.turn_log.listening import HEAD, write
 from relay.turn_log.memory_rig import claim, new_log, open_reader
 from turnwire.core.events import Reason, TextDelta, TurnFinished
-from turnwire.core.turn_log.entries import pack
+from turnwire.core.turn_log.entries import TEXT_LENGTH, TEXTS, pack
 from turnwire.relay.turn_log.memory import MemoryTurnLog
-from turnwire.relay.turn_log.memory_turn import TEXT_LENGTH, TEXTS, TURN_BYTES
+from turnwire.relay.turn_log.memory_turn import TURN_BYTES
 
 END = TurnFinished(reason=Reason.END_TURN)
 

@@ -80,7 +80,7 @@ class Turn:
         self._to_client: list[bytes] = []
         self._to_agent: list[bytes | ConnectRequest] = []
         """Frames, and then the request for another connection, if the turn needs one."""
-        self._is_open = self._is_connected = self._headers_due = False
+        self._is_open = self._is_connected = self._headers_due = self._may_pause = False
         if observers:
             self._observers = observers
 
@@ -232,9 +232,8 @@ class Turn:
     def _client_left(self, now: float) -> Output:
         """Abort, wait, or go on alone, as `core.turn.abort` decides.
 
-        While another user's turn runs, an abort would stop that turn. So the stream goes on without
-        its client until our turn begins. Under `DisconnectPolicy.CONTINUE` it still sends its
-        prompt, and keeps its queue position.
+        While another user's turn runs, an abort would stop that one: the stream goes on without its
+        client until our turn begins. Under `CONTINUE` it sends its prompt, and keeps its place.
         """
         if self.outcome is not None or self.client_state.has_left:
             return NO_OUTPUT
@@ -334,9 +333,10 @@ class Turn:
             if isinstance(event, Question):
                 if open_questions is None:
                     open_questions = find_open_questions(decoded.events)
+                self._may_pause = self._output.can_pause
                 is_over = open_questions.get(event.question_id) is not event
                 self._to_client.append(self._output.ask(event, now, is_over=is_over))
-                if event.approval and self._output.can_pause:
+                if event.approval and self._may_pause:
                     self._open_work.request(event.question_id, event.approval.call_id)
                 else:
                     self._open_work.take(event)
@@ -454,7 +454,7 @@ class Turn:
         """Return the gathered bytes as one write, and the gathered frames for the agent."""
         # Only after the last portion is it certain that all open calls wait for an approval.
         if (
-            self._output.can_pause
+            self._may_pause
             and not self._has_more_portions
             and self._output.is_waiting
             and self.outcome is None

@@ -41,6 +41,11 @@ FRAME_HEAD_BYTES: Final = 5
 """What a frame has before its entries."""
 
 
+TEXTS: Final = 64
+TEXT_LENGTH: Final = 256
+"""Most deltas that wait in a log to be packed together, and the longest, in characters."""
+
+
 class UnreadableError(ValueError):
     """A frame is not of this version, or damaged."""
 

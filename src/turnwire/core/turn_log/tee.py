@@ -73,9 +73,11 @@ class Tee:
     __slots__ = (
         "_answered",
         "_answers",
+        "_feed_texts",
         "_has_kept",
         "_is_over",
         "_is_repeated",
+        "_keep_texts",
         "_keeper",
         "_output",
         "can_pause",
@@ -104,7 +106,9 @@ class Tee:
         self.turn_id: str | None = None
         """The id of the turn for the client; None before it began."""
         self._output = output
+        self._feed_texts = output.feed_texts
         self._keeper = keeper
+        self._keep_texts = keeper.append_texts
         self._answers = answers
         self._answered: list[QuestionClosed] = []
         """The ends of answered questions, until the turn goes on."""
@@ -129,8 +133,10 @@ class Tee:
     def feed_texts(self, texts: Sequence[str], now: float) -> bytes:
         if not self._has_kept:
             self._begin()
-        self._keeper.append_texts(texts)
-        return self._output.feed_texts(texts, now)
+        # A method that is an attribute is slow to call, and a local name is not.
+        keep, feed = self._keep_texts, self._feed_texts
+        keep(texts)
+        return feed(texts, now)
 
     def pause(self) -> bytes:
         self._is_over = True

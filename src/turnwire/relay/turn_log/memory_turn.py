@@ -9,7 +9,7 @@ from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
-from turnwire.core.turn_log.entries import Joined, pack_texts
+from turnwire.core.turn_log.entries import TEXT_LENGTH, TEXTS, Joined, pack_texts
 from turnwire.relay.agent.failures import DisconnectReason
 from turnwire.relay.turn_log.blocks import Blocks, Place
 from turnwire.relay.turn_log.port import NOBODY, ChatKey, TurnControl, TurnState
@@ -17,10 +17,6 @@ from turnwire.relay.turn_log.reader import LogConnection
 
 TURN_BYTES: Final = 1_024
 """What a turn takes beside its entries, about."""
-
-TEXTS: Final = 64
-TEXT_LENGTH: Final = 256
-"""Most deltas that wait to be packed together, and the longest of them, in characters."""
 
 _CANCELED: Final = entries.pack(TurnFinished(reason=Reason.CANCELED))
 

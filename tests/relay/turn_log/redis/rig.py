@@ -72,6 +72,11 @@ async def claim(
     return turn
 
 
+async def is_flushed(log: RedisTurnLog, *writers: RedisTurn) -> None:
+    """Wait until Redis has all that these turns of a process have."""
+    await until(lambda: not log.held_bytes and not any(turn.has_more for turn in writers))
+
+
 async def open_reader(log: RedisTurnLog, key: ChatKey = CHAT) -> Reader:
     reader = Reader()
     with Budget().holder("u") as holder:

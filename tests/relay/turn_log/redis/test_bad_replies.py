@@ -7,7 +7,16 @@ import pytest
 from gateway.redis_server import RedisServer
 from gateway.waiting import until
 from relay.turn_log.listening import write
-from relay.turn_log.redis.rig import CHAT, OTHER, Rig, claim, open_reader, texts
+from relay.turn_log.redis.rig import (
+    CHAT,
+    OTHER,
+    Rig,
+    claim,
+    gets_texts,
+    is_flushed,
+    open_reader,
+    texts,
+)
 from turnwire.core.rejection import Rejection
 from turnwire.core.turn_log.entries import Absent
 from turnwire.relay.agent.failures import DisconnectReason
@@ -31,7 +40,7 @@ async def test_a_turn_that_is_described_otherwise_is_no_turn(
     field: tuple[str, str], rig: Rig, redis: RedisServer
 ) -> None:
     write(writer := await claim(rig.logs[0]), "a")
-    await until(lambda: not writer.has_more)
+    await is_flushed(rig.logs[0], writer)
     await redis.ask("HSET", "turnwire:{chat}:turn", *field)
 
     assert (await open_reader(rig.logs[1])).entries == [Absent()]
@@ -48,8 +57,8 @@ async def test_a_turn_that_waits_from_a_place_before_the_first_harms_no_other(
     waiting = await rig.logs[1].resume_waiting(CHAT, NOBODY)
     if waiting is not None:
         write(waiting.writer, "b")
-    write(neighbour := await claim(rig.logs[1], OTHER), "c")
-    await until(lambda: not neighbour.has_more)
+    write(await claim(rig.logs[1], OTHER), "c")
+    await gets_texts(await open_reader(rig.logs[0], OTHER), "c")
 
 
 async def test_a_key_of_another_type_harms_its_own_chat_alone(
@@ -59,7 +68,7 @@ async def test_a_key_of_another_type_harms_its_own_chat_alone(
     writer, neighbour = await claim(rig.logs[0]), await claim(rig.logs[0], OTHER)
     write(writer, "a")
     write(neighbour, "b")
-    await until(lambda: not writer.has_more and not neighbour.has_more)
+    await is_flushed(rig.logs[0], writer, neighbour)
     both = [await open_reader(rig.logs[1], key) for key in (CHAT, OTHER)]
     await until(lambda: all(texts(each) for each in both))
     await redis.ask("DEL", "turnwire:{chat}:entries")

@@ -7,9 +7,16 @@ from relay.turn_log.listening import HEAD, Control
 from turnwire.core.turn_log.entries import frame, pack_texts
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import _joined, append_call
+from turnwire.relay.turn_log.redis.batches import (
+    _CALL_BYTES,
+    _ROWS,
+    TextRows,
+    _joined,
+    append_call,
+)
+from turnwire.relay.turn_log.redis.found import LONG, LOST, OVER, Batch
 from turnwire.relay.turn_log.redis.servers import Call, call_of
-from turnwire.relay.turn_log.redis.turn import OVER, Batch, RedisTurn
+from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 
 def unpacked(call: Call) -> list[object]:
@@ -85,19 +92,124 @@ def frames(*texts: str) -> list[bytes]:
 def test_a_batch_is_written_by_one_call(
     turn: RedisTurn, batch: Batch, expected: list[object]
 ) -> None:
-    for _ in range(2):  # what is the same in each call of a turn, is packed once
-        call = append_call(turn, batch, 50, 100)
+    call = append_call(turn, batch, 50, 100)
 
-        assert unpacked(call) == ["chat", "turn", 50, *expected]
-        assert call.size == sum(map(len, batch.frames))
+    assert unpacked(call) == ["chat", "turn", 50, *expected]
+    assert call.size == sum(map(len, batch.frames))
 
 
 def test_what_waits_is_given_back_when_it_is_written(turn: RedisTurn) -> None:
-    turn.append_texts([])
     turn.append_texts(["a", "b"])
+    turn.keep_texts()
     before = turn.pending_bytes
     turn.confirm(turn.batch(), 0)
 
     assert before == len(frame(pack_texts(["a", "b"]), 2))
     assert turn.pending_bytes == 0
     assert not turn.has_more
+
+
+def started(turn: RedisTurn) -> RedisTurn:
+    turn.append(pack_texts(["a"]), 1)
+    turn.confirm(turn.batch(), 3)
+    return turn
+
+
+def test_texts_alone_are_a_row(turn: RedisTurn) -> None:
+    started(turn)
+    rows = TextRows(50, 100)
+    for text in ("b", "c"):
+        turn.append_texts([text])
+        turn.append_texts([text])
+        rows.add(turn, turn.give_texts())
+    alike = [
+        append_call(
+            turn, Batch(first, [frame(pack_texts(2 * [text]), 2)], count, {}, 0, "", 0), 50, 100
+        )
+        for first, text, count in ((1, "b", 3), (2, "c", 5))
+    ]
+
+    assert unpacked(rows.call()) == [value for call in alike for value in unpacked(call)]
+    assert rows.call().chats == ["chat", "chat"]
+    assert rows.call().size == rows.size == sum(call.size for call in alike)
+    assert rows.are_all_taken([[2, 3], [3, 3]])
+    assert not rows.are_all_taken([[2, 3], [3, 4]])
+
+
+def test_a_call_has_a_number_and_a_size_of_rows(turn: RedisTurn) -> None:
+    rows = TextRows(50, 100)
+    for _ in range(_ROWS):
+        assert not rows.is_full
+        rows.add(started(turn), b"x")
+    assert rows.is_full
+    rows = TextRows(50, 100)
+    rows.add(turn, b"x" * (_CALL_BYTES + 1))
+    assert rows.is_full
+
+
+def test_what_is_more_than_texts_is_no_row(turn: RedisTurn) -> None:
+    turn.append_texts(["first"])
+    assert turn.give_texts() == b""  # the turn has not begun
+    turn.keep_texts()
+    assert turn.give_texts() == b""
+    turn.append_texts(["b"])
+    assert turn.give_texts() == b""  # the open frame is before it
+    turn.keep_texts()
+    batch = turn.batch()
+    turn.append_texts(["c"])
+    assert turn.give_texts() == b""  # and a frame that is on its way
+    turn.confirm(batch, 0)
+    assert turn.give_texts() == frame(pack_texts(["c"]), 1)
+    assert turn.give_texts() == b""
+    turn.append_texts(["d"])
+    turn.end(is_received=True)
+    assert turn.give_texts() == b""
+    assert turn.batch().frames == [frame(pack_texts(["d"]), 1)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["x"] * 64, ["x" * 257], ["x" * 9_000, "y" * 9_000]],
+    ids=["many", "a long one", "more than a frame"],
+)
+def test_many_texts_and_long_ones_are_packed_at_once(turn: RedisTurn, texts: list[str]) -> None:
+    started(turn).append_texts(texts)
+
+    assert turn.pending_bytes
+    assert turn.give_texts() == b""
+
+
+def test_texts_of_a_turn_that_becomes_long_are_no_row(turn: RedisTurn) -> None:
+    started(turn)
+    for _ in range(63):
+        turn.append_texts(["x" * 256])
+    assert turn.give_texts()
+    turn._turn_bytes = turn._size + 100
+    turn.append_texts(["x" * 256])
+
+    assert turn.give_texts() == b""
+    assert turn.note == LONG
+
+
+def test_a_row_that_redis_may_not_have_comes_before_what_came_after_it(turn: RedisTurn) -> None:
+    started(turn).append_texts(["b", "c"])
+    row = turn.give_texts()
+    turn.append(pack_texts(["d"]), 1)
+    turn.take_back(row)
+    batch = turn.batch()
+
+    assert batch.frames == [row, frame(pack_texts(["d"]), 1)]
+    assert (batch.first, batch.count) == (1, 4)
+    assert turn.pending_bytes == sum(map(len, batch.frames))
+
+
+def test_a_row_of_a_turn_that_was_lost_is_lost(turn: RedisTurn) -> None:
+    started(turn).append_texts(["b"])
+    row = turn.give_texts()
+    turn.append_texts(["c"])
+    turn.lose(LOST)
+    turn.take_back(row)
+
+    assert turn.pending_bytes == 0
+    assert turn.batch().frames == []
+    assert turn.give_texts() == b""

@@ -8,7 +8,17 @@ from msgspec import Raw
 from gateway.redis_server import RedisServer
 from gateway.waiting import PATIENCE_S, until
 from relay.turn_log.listening import HEAD, Control, write
-from relay.turn_log.redis.rig import CHAT, KIB, OTHER, Rig, claim, gets, new_rig, open_reader
+from relay.turn_log.redis.rig import (
+    CHAT,
+    KIB,
+    OTHER,
+    Rig,
+    claim,
+    gets,
+    is_flushed,
+    new_rig,
+    open_reader,
+)
 from turnwire.core.events import Question, Reason, TextDelta, TurnFinished, TurnStarted
 from turnwire.core.operations import StopResult
 from turnwire.core.rejection import Rejection
@@ -17,8 +27,9 @@ from turnwire.core.turn_log.entries import Absent, Entry, Head, Joined, pack
 from turnwire.relay.agent.failures import DisconnectReason
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import writer as writing
+from turnwire.relay.turn_log.redis.found import LOST
 from turnwire.relay.turn_log.redis.store import RedisTurnLog
-from turnwire.relay.turn_log.redis.turn import LOST, RedisTurn
+from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 pytestmark = pytest.mark.sockets
 
@@ -230,11 +241,11 @@ async def test_what_was_lost_takes_the_place_of_the_former_turn_if_it_begins(
     await is_over(rig.logs[0])
     writer = await next_claim(rig.logs[0])
     writer.claim_without_frames()  # as after a claim whose reply was lost
-    await until(lambda: not writer.has_more)
+    await is_flushed(rig.logs[0], writer)
     assert (await open_reader(rig.logs[1])).entries == [Absent()]
     if begins:
         write(writer, "b")
-        await until(lambda: not writer.has_more)
+        await is_flushed(rig.logs[0], writer)
         assert writer.note == LOST
         writer.end(is_received=False)
     else:

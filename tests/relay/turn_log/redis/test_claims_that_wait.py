@@ -13,7 +13,7 @@ from gateway.redis_server import RedisServer
 from gateway.running import Gateway
 from gateway.waiting import until
 from relay.turn_log.listening import Control, write
-from relay.turn_log.redis.rig import CHAT, OTHER, Rig, all_listen, claim
+from relay.turn_log.redis.rig import CHAT, OTHER, Rig, all_listen, claim, is_flushed
 from support.asking_dialect import Asking, Begun, Over, Text
 from support.framed_transport import FramedTransport
 from turnwire.core.events import Reason, TurnFinished
@@ -166,7 +166,7 @@ async def test_a_redis_that_is_silent_says_nothing_of_a_turn(
 async def test_a_turn_of_another_release_is_not_waited_for(rig: Rig, redis: RedisServer) -> None:
     writer = await claim(rig.logs[0])
     write(writer, "a")
-    await until(lambda: not writer.has_more)
+    await is_flushed(rig.logs[0], writer)
     await redis.ask("HSET", "turnwire:{chat}:turn", "head", "x")
 
     assert await rig.logs[1].last(CHAT) is Rejection.SILENT

@@ -5,25 +5,113 @@ import asyncio
 import pytest
 
 from gateway.redis_server import RedisServer
-from relay.turn_log.redis.rig import claim, new_rig
+from gateway.waiting import until
+from relay.turn_log.listening import write
+from relay.turn_log.redis.rig import Rig, claim, gets_texts, is_flushed, new_rig, open_reader
 from turnwire.relay.turn_log.port import ChatKey
-from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, _in_slices
+from turnwire.relay.turn_log.redis import scripts
+from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows
+from turnwire.relay.turn_log.redis.found import LOST
+from turnwire.relay.turn_log.redis.turn import RedisTurn
+from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, Writer
+from turnwire.relay.turn_log.tasks import end
+
+pytestmark = pytest.mark.sockets
 
 
-@pytest.mark.parametrize(("count", "slices"), [(0, 1), (1, 1), (_SLICE, 1), (2 * _SLICE + 1, 3)])
-async def test_the_loop_works_between_two_slices(count: int, slices: int) -> None:
+async def begun(rig: Rig, count: int) -> tuple[Writer, list[RedisTurn]]:
+    """So many turns that have begun, and their writer, which writes nothing by itself any more."""
+    log = rig.logs[0]
+    turns = [await claim(log, ChatKey(f"chat{number}")) for number in range(count)]
+    for turn in turns:
+        write(turn, "a")
+    await is_flushed(log, *turns)
+    await end(*log._writer._tasks)
+    return log._writer, turns
+
+
+@pytest.mark.parametrize("count", [0, 1, _SLICE, _SLICE + 1, 3 * _SLICE])
+async def test_the_loop_works_between_two_slices(count: int, redis: RedisServer) -> None:
     loop = asyncio.get_running_loop()
-    found: list[int] = []
-    between: list[int] = []
-    async for some in _in_slices(range(count)):
-        found += some
-        loop.call_soon(between.append, len(found))
+    rounds = 0
 
-    assert found == list(range(count))
-    assert len(between) == slices - 1
+    def count_round() -> None:
+        nonlocal rounds
+        rounds += 1
+        loop.call_soon(count_round)
+
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, count)
+        for turn in turns:
+            turn.append_texts(["x"])
+        made: list[TextRows] = []
+        loop.call_soon(count_round)
+        await writer._make(turns, made, [])
+
+        assert [turn for rows in made for turn in rows.turns] == turns
+        assert rounds == (0 if count <= _SLICE else -(-count // _SLICE) + 1)
+        for rows in made:
+            writer._written_rows(rows, ())
 
 
-@pytest.mark.sockets
+@pytest.mark.usefixtures("patient")
+async def test_what_redis_replies_to_rows(redis: RedisServer) -> None:
+    """It took the first, the second is read by others now, and of the third nobody knows."""
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, 5)
+        for turn in turns:
+            turn.append_texts(["x"])
+        made: list[TextRows] = []
+        await writer._make(turns, made, [])
+        (rows,) = made
+        held = writer.held_bytes
+        size = held // 5
+        replies = [[2, 0], [2, 7], None, [scripts.HOLE, 0], [scripts.LOST, 0]]
+        writer._written_rows(rows, replies)
+
+        assert [turn.readers for turn in turns] == [0, 7, 0, 0, 0]
+        assert [turn.pending_bytes for turn in turns] == [0, 0, size, 0, 0]
+        assert (size * 5, writer.held_bytes) == (held, size)
+        assert [turn.note for turn in turns] == ["", "", "", LOST, LOST]
+        assert [turn.has_lease for turn in turns] == [True] * 4 + [False]
+        assert turns[2] in writer._dirty
+
+
+async def test_many_turns_are_written_at_once_and_each_is_read_as_it_is(redis: RedisServer) -> None:
+    async with new_rig(redis.url) as rig:
+        keys = [ChatKey(f"chat{number}") for number in range(2 * _ROWS + 1)]
+        turns = [await claim(rig.logs[0], key) for key in keys]
+        for number, turn in enumerate(turns):
+            write(turn, "a")
+            write(turn, f" {number}")
+        await is_flushed(rig.logs[0], *turns)
+        for turn in turns[::2]:
+            turn.append_texts([" b", " c"])
+        await is_flushed(rig.logs[0], *turns)
+
+        for number, key in enumerate(keys):
+            expected = f"a {number}" if number % 2 else f"a {number} b c"
+            await gets_texts(await open_reader(rig.logs[1], key), expected)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_rows_on_their_way_as_the_process_stops_are_there_once(redis: RedisServer) -> None:
+    async with new_rig(redis.url) as rig:
+        turn = await claim(rig.logs[0])
+        write(turn, "a")
+        await is_flushed(rig.logs[0], turn)
+        await redis.ask("CLIENT", "PAUSE", "300", "ALL")
+        write(turn, "b")
+        await until(lambda: not turn.has_more)  # on its way
+        assert rig.logs[0].held_bytes
+        write(turn, "c")
+
+        await rig.logs[0].aclose()
+
+        assert rig.logs[0].held_bytes == 0
+        await gets_texts(await open_reader(rig.logs[1]), "abc")
+
+
 @pytest.mark.usefixtures("patient")
 async def test_a_process_that_stops_writes_all_that_waits_however_much_it_is(
     redis: RedisServer,

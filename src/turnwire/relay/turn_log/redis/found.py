@@ -1,7 +1,7 @@
-"""What Redis says of the last turn of a chat."""
+"""What Redis has of the last turn of a chat: as it is written, and as it is found."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -10,7 +10,36 @@ from turnwire.core.rejection import Rejection
 from turnwire.core.requests import QuestionReply
 from turnwire.core.turn_log import entries
 from turnwire.core.turn_log.entries import Joined, UnreadableError
-from turnwire.relay.turn_log.redis.turn import LONG, LOST, OVER, RECEIVED, RUNNING
+
+RECEIVED: Final = "received"
+LONG: Final = "long"
+LOST: Final = "lost"
+"""What Redis notes of a turn: a client has its end; it is longer than is kept; something of it was
+lost. The last two are not read any more."""
+
+RUNNING: Final = "running"
+OVER: Final = "over"
+WAITING: Final = "waiting"
+GONE: Final = "gone"
+"""The states of a turn. The last one: its process stopped, and left it."""
+
+Fields: TypeAlias = Mapping[str, bytes | str | int]
+
+
+class Batch(Struct, frozen=True):
+    """What is written of a turn at once. `first` is the index of the first frame."""
+
+    first: int
+    frames: Sequence[bytes]
+    count: int
+    """The entries of the turn, with these frames."""
+    fields: Fields
+    base: int
+    """The frames before this index are forgotten."""
+    ends: str
+    """The state in which the turn gives the chat up; empty: it runs on."""
+    kept_ms: int
+    """How long it is kept after its end; -1: as long as it was to wait before."""
 
 
 class FoundTurn(Struct, frozen=True):

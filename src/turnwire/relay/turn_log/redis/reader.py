@@ -7,7 +7,7 @@ from typing import Any, Final
 from turnwire.relay.agent.failures import DisconnectReason
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.reader import LogConnection
-from turnwire.relay.turn_log.redis.turn import OVER, RUNNING, WAITING
+from turnwire.relay.turn_log.redis.found import OVER, RUNNING, WAITING
 
 READ_BYTES: Final = 262_144
 """A reader holds at most one frame more than that."""

@@ -125,9 +125,11 @@ class Servers:
             async with patience():
                 if is_long:  # they were joined just now
                     await asyncio.sleep(0)
-                commands = [self._command("EVALSHA", call) for call in calls]
-                if is_long:
-                    await asyncio.sleep(0)
+                commands = []
+                for call in calls:
+                    commands.append(self._command("EVALSHA", call))
+                    if is_long:
+                        await asyncio.sleep(0)
                 found = await self._client.run(commands)
                 unknown = [
                     index for index, each in enumerate(found) if isinstance(each, NoScriptError)

@@ -33,14 +33,14 @@ from turnwire.relay.turn_log.reader import FixedSource, LogConnection
 from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.asking import Elsewhere
-from turnwire.relay.turn_log.redis.found import FoundTurn, is_taken_by_another
+from turnwire.relay.turn_log.redis.found import LONG, LOST, WAITING, FoundTurn, is_taken_by_another
 from turnwire.relay.turn_log.redis.lane import Lane
 from turnwire.relay.turn_log.redis.patience import patience
 from turnwire.relay.turn_log.redis.reader import READ_BYTES, RedisReader
 from turnwire.relay.turn_log.redis.readers import Readers
 from turnwire.relay.turn_log.redis.servers import Failed, Servers, call_of
 from turnwire.relay.turn_log.redis.sessions import RedisSessions
-from turnwire.relay.turn_log.redis.turn import LONG, LOST, WAITING, RedisTurn
+from turnwire.relay.turn_log.redis.turn import RedisTurn
 from turnwire.relay.turn_log.redis.writer import LEASE_S, Writer
 from turnwire.relay.turn_log.sessions import KEEP_S
 from turnwire.relay.turn_log.tasks import end

@@ -1,13 +1,13 @@
 """A turn that runs in this process, and what Redis does not have of it yet."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
-
-from msgspec import Struct
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from turnwire.core.turn_log.entries import (
     FRAME_HEAD_BYTES,
+    TEXT_LENGTH,
+    TEXTS,
     QuestionEnds,
     UnreadableError,
     count_of,
@@ -17,51 +17,18 @@ from turnwire.core.turn_log.entries import (
     read_head,
 )
 from turnwire.relay.turn_log.port import ChatKey, TurnControl
+from turnwire.relay.turn_log.redis.found import GONE, LONG, LOST, OVER, RECEIVED, WAITING, Batch
 
 FRAME_BYTES: Final = 16_384
 """A frame of this size is complete. What is added at once is never divided."""
 
 _BATCH_BYTES: Final = 1_048_576
-"""A batch has at most one frame more than that."""
-
 _BATCH_FRAMES: Final = 512
-"""A script takes a few thousand arguments."""
+"""A batch has at most one frame more than that. A script takes a few thousand arguments."""
 
 TURN_BYTES: Final = 1_024
-"""What a turn takes in Redis beside its frames, about."""
-
 FRAME_COST_BYTES: Final = 16
-"""What a frame takes in Redis beside its bytes, about."""
-
-RECEIVED: Final = "received"
-LONG: Final = "long"
-LOST: Final = "lost"
-"""What Redis notes of a turn: a client has its end; it is longer than is kept; something of it was
-lost. The last two are not read any more."""
-
-RUNNING: Final = "running"
-OVER: Final = "over"
-WAITING: Final = "waiting"
-GONE: Final = "gone"
-"""The states of a turn. The last one: its process stopped, and left it."""
-
-Fields: TypeAlias = Mapping[str, bytes | str | int]
-
-
-class Batch(Struct, frozen=True):
-    """What is written of a turn at once. `first` is the index of the first frame."""
-
-    first: int
-    frames: Sequence[bytes]
-    count: int
-    """The entries of the turn, with these frames."""
-    fields: Fields
-    base: int
-    """The frames before this index are forgotten."""
-    ends: str
-    """The state in which the turn gives the chat up; empty: it runs on."""
-    kept_ms: int
-    """How long it is kept after its end; -1: as long as it was to wait before."""
+"""What a turn takes in Redis beside its frames, and a frame beside its bytes, about."""
 
 
 class RedisTurn:
@@ -76,9 +43,6 @@ class RedisTurn:
     """
 
     __slots__ = (
-        "_base",
-        "_confirmed",
-        "_count",
         "_ends",
         "_fields",
         "_frames",
@@ -94,8 +58,12 @@ class RedisTurn:
         "_question_ends",
         "_size",
         "_sizes",
+        "_texts",
         "_turn_bytes",
+        "base",
         "control",
+        "count",
+        "frames_written",
         "has_begun",
         "has_lease",
         "head",
@@ -136,9 +104,9 @@ class RedisTurn:
         self.readers = 0
         self.note = ""
         self.pending_bytes = 0
-        """Of entries that Redis has not confirmed."""
+        """Of entries that Redis has not confirmed, without texts that wait and those of a row."""
         self.row_head = b""
-        """What each write of it begins with, packed; empty: nothing was written yet."""
+        """What each row of it begins with, packed; empty: it had none yet."""
         self.replies: dict[bytes, tuple[str, bytes]] = {}
         """Whom it replied what, by the number of the message: a message may come twice."""
         self._on_change = on_change
@@ -148,13 +116,15 @@ class RedisTurn:
         self._turn_bytes = turn_bytes
         self._keep_ms = round(keep_s * 1_000)
         self._size = TURN_BYTES + len(head)
-        self._count = self._confirmed = self._base = 0
-        """The entries and the frames that Redis has, and how many of the frames it forgot."""
+        self.count = self.frames_written = self.base = 0
+        """The entries and frames that Redis has, or is about to, and how many of them it forgot."""
         self._question_ends = QuestionEnds()
         self._frames: deque[bytes] = deque()
         """Those after the confirmed ones. Redis may have some of them."""
         self._sizes: deque[int] = deque()
-        """Of the confirmed frames from `_base` on."""
+        """Of the confirmed frames from `base` on."""
+        self._texts: list[str] = []
+        """Those after the open frame. They are packed when they are written."""
         self._open = bytearray()
         self._open_count = 0
         self._has_events = False
@@ -165,11 +135,11 @@ class RedisTurn:
 
     def continue_after(self, base: int, frames: Sequence[bytes]) -> None:
         """Redis has these frames of the turn already."""
-        self._base = base
-        self._confirmed = base + len(frames)
+        self.base = base
+        self.frames_written = base + len(frames)
         self.has_begun = True
         for data in frames:
-            self._count += count_of(data)
+            self.count += count_of(data)
             self._size += len(data) + FRAME_COST_BYTES
             self._sizes.append(len(data))
             self._question_ends.add(data)
@@ -177,12 +147,25 @@ class RedisTurn:
     # Calls of the stream that runs the turn.
 
     def append(self, packed: bytes, count: int) -> None:
+        self.keep_texts()
         self._append(packed, count, has_events=True)
 
     def append_texts(self, texts: Sequence[str]) -> None:
-        self._append(pack_texts(texts), len(texts), has_events=False)
+        waiting = self._texts
+        if not waiting:
+            self._on_change(self)
+        waiting += texts
+        if len(waiting) >= TEXTS or len(texts[-1]) > TEXT_LENGTH:
+            self.keep_texts()
+
+    def keep_texts(self) -> None:
+        """Keep the texts that wait, as other entries are kept."""
+        if texts := self._texts:
+            self._texts = []
+            self._append(pack_texts(texts), len(texts), has_events=False)
 
     def end(self, *, is_received: bool) -> None:
+        self.keep_texts()
         if not self.is_running:
             if not is_received and self.note == RECEIVED:
                 self.note = self._fields["note"] = ""
@@ -193,6 +176,7 @@ class RedisTurn:
         self._give_up(OVER, self._keep_ms if self.is_kept or self.note == LONG else 0)
 
     def wait(self, seconds: float | None) -> None:
+        self.keep_texts()
         if self.is_kept and not self.is_long:
             self._give_up(WAITING, -1 if seconds is None else max(1, round(seconds * 1_000)))
         else:
@@ -204,6 +188,7 @@ class RedisTurn:
 
     def leave(self) -> None:
         """The process stops."""
+        self.keep_texts()
         if self.has_begun:
             self._give_up(GONE, self._keep_ms)
         else:
@@ -215,8 +200,43 @@ class RedisTurn:
     def is_long(self) -> bool:
         return self.note == LONG
 
+    def give_texts(self) -> bytes:
+        """Return a frame of all that is to be written, if that is texts alone; else an empty one.
+
+        The frame counts as written, and its bytes are not pending any more. If Redis does not take
+        it, call `take_back`.
+        """
+        if not self._texts or self._open_count or self._frames or self._fields or self._ends:
+            return b""
+        if self.note or not self.has_begun:
+            return b""
+        texts, self._texts = self._texts, []
+        packed, count = pack_texts(texts), len(texts)
+        size = self._size + len(packed) + FRAME_COST_BYTES
+        if len(packed) > FRAME_BYTES or size > self._turn_bytes:
+            self._append(packed, count, has_events=False)
+            return b""
+        data = frame(packed, count)
+        self._size = size
+        self._sizes.append(len(data))
+        self.count += count
+        self.frames_written += 1
+        return data
+
+    def take_back(self, data: bytes) -> None:
+        """Redis may not have this frame of `give_texts`: it is to be written again."""
+        if self.is_kept:
+            self.count -= count_of(data)
+            self.frames_written -= 1
+            self._sizes.pop()
+            self._frames.appendleft(data)
+            self._add_pending(len(data))
+
     def batch(self) -> Batch:
-        """Return what to write next. Until `confirm` it is the same again, or more."""
+        """Return what to write next, after `keep_texts`.
+
+        Until `confirm` it is the same again, or more.
+        """
         self._seal()
         frames: list[bytes] = []
         size = 0
@@ -226,11 +246,11 @@ class RedisTurn:
             frames.append(data)
             size += len(data)
         is_all = len(frames) == len(self._frames)
-        count = self._count + sum(map(count_of, frames))
+        count = self.count + sum(map(count_of, frames))
         fields = dict(self._fields) if is_all else {}
         ends = self._ends if is_all else ""
-        base = self._forgettable(size) if self.is_long else self._base
-        return Batch(self._confirmed, frames, count, fields, base, ends, self._kept_ms)
+        base = self._forgettable(size) if self.is_long else self.base
+        return Batch(self.frames_written, frames, count, fields, base, ends, self._kept_ms)
 
     def confirm(self, batch: Batch, readers: int) -> None:
         """Redis has this batch."""
@@ -240,11 +260,11 @@ class RedisTurn:
             self._sizes.append(len(data))
             size += len(data)
         self._add_pending(-size)
-        self._count = batch.count
-        self._confirmed += len(batch.frames)
-        for _ in range(batch.base - self._base):
+        self.count = batch.count
+        self.frames_written += len(batch.frames)
+        for _ in range(batch.base - self.base):
             self._sizes.popleft()
-        self._base = batch.base
+        self.base = batch.base
         for name, value in batch.fields.items():
             if self._fields.get(name) == value:
                 del self._fields[name]
@@ -271,7 +291,7 @@ class RedisTurn:
     def has_more(self) -> bool:
         """Whether something is to be written."""
         return not self.is_written and bool(
-            self._open_count or self._frames or self._fields or self._ends
+            self._texts or self._open_count or self._frames or self._fields or self._ends
         )
 
     @property
@@ -284,6 +304,7 @@ class RedisTurn:
         if self.is_kept:
             self.is_kept = False
             self.note = note
+            self._texts = []
             self._frames.clear()
             self._open.clear()
             self._open_count = 0
@@ -362,7 +383,7 @@ class RedisTurn:
 
     def _forgettable(self, size: int) -> int:
         """The index before which a long turn is forgotten, when `size` bytes more are written."""
-        base = self._base
+        base = self.base
         size += sum(self._sizes)
         for each in self._sizes:
             if size <= self._turn_bytes:

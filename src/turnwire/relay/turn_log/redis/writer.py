@@ -2,18 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, TypeVar
+from itertools import zip_longest
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import append_call, run_all
+from turnwire.relay.turn_log.redis.batches import TextRows, append_call, run_all
+from turnwire.relay.turn_log.redis.found import LOST, Batch
 from turnwire.relay.turn_log.redis.patience import ANSWER_S
 from turnwire.relay.turn_log.redis.scripts import Script
 from turnwire.relay.turn_log.redis.servers import Argument, Call, Servers, call_of
-from turnwire.relay.turn_log.redis.turn import LOST, Batch, RedisTurn
+from turnwire.relay.turn_log.redis.turn import RedisTurn
 from turnwire.relay.turn_log.tasks import end
 
 LEASE_S: Final = 6.0
@@ -35,8 +37,6 @@ _FLUSH_BYTES: Final = 2_097_152
 """Most bytes of one pipeline, but for one turn more."""
 
 _LEASE_MS: Final = round(LEASE_S * 1_000)
-
-_Each = TypeVar("_Each")
 
 OnMessages: TypeAlias = Callable[[RedisTurn, Sequence[bytes]], object]
 """Gets the messages to the process of a turn: number, message, number, and so on."""
@@ -147,7 +147,8 @@ class Writer:
         """Renew the leases of these turns, and take their messages."""
         # One that is being claimed is not in `_turns` yet.
         writes = [self._renewal(turn) for turn in turns if turn.is_running and turn in self._turns]
-        for write, reply in await self._run(writes):
+        replies = await run_all(self._servers, [write.call for write in writes])
+        for write, reply in zip(writes, replies, strict=True):
             if not write.turn.is_running or reply is None:
                 continue
             status = reply[0]
@@ -212,27 +213,80 @@ class Writer:
     # Calls.
 
     async def _flush(self, turns: Sequence[RedisTurn]) -> None:
+        made: list[TextRows] = []
         writes: list[_Write] = []
+        replies: Sequence[Sequence[Any] | None] = ()
+        try:
+            await self._make(turns, made, writes)
+            calls = [rows.call() for rows in made]
+            replies = await run_all(self._servers, [write.call for write in writes], before=calls)
+        finally:  # if the process stops here, nobody knows what Redis has of the rows
+            first = 0
+            for rows in made:
+                last = first + len(rows.turns)
+                self._written_rows(rows, replies[first:last])
+                first = last
+        for index, (write, reply) in enumerate(zip(writes, replies[first:], strict=True)):
+            if index % _SLICE == 0:
+                await _give_way(len(writes))
+            if reply is None:
+                self._stuck[write.turn] = None
+            else:
+                self._written(write, reply)
+
+    async def _make(
+        self, turns: Sequence[RedisTurn], made: list[TextRows], writes: list[_Write]
+    ) -> None:
+        """Make what these turns have to write, for one pipeline."""
+        kept_ms = self.kept_ms
         size = 0
-        async for some in _in_slices(turns):
-            for turn in some:
-                if turn not in self._turns:
-                    continue
-                if self._servers.is_down(turn.key):
-                    self._stuck[turn] = None
-                elif not turn.has_lease:
-                    self._check_done(turn)
-                elif size > _FLUSH_BYTES:
-                    self.on_change(turn)
-                elif turn.has_more:
+        for index, turn in enumerate(turns):
+            if index % _SLICE == 0:
+                await _give_way(len(turns))
+            if turn not in self._turns:
+                continue
+            if self._servers.is_down(turn.key):
+                turn.keep_texts()
+                self._stuck[turn] = None
+            elif not turn.has_lease:
+                self._check_done(turn)
+            elif size > _FLUSH_BYTES:
+                self.on_change(turn)
+            elif self._servers.takes_many and (data := turn.give_texts()):
+                if not made or made[-1].is_full:
+                    made.append(TextRows(_LEASE_MS, kept_ms))
+                made[-1].add(turn, data)
+                size += len(data)
+                self._held_bytes += len(data)
+            else:
+                turn.keep_texts()
+                if turn.has_more:
                     writes.append(self._next_write(turn))
                     size += writes[-1].call.size
-        async for replies in _in_slices(await self._run(writes)):
-            for write, reply in replies:
-                if reply is None:
-                    self._stuck[write.turn] = None
-                else:
-                    self._written(write, reply)
+        await _give_way(len(turns))
+
+    def _written_rows(self, rows: TextRows, replies: Sequence[Sequence[Any] | None]) -> None:
+        """Note the replies to these rows, if there are any."""
+        self._held_bytes -= rows.size
+        if not rows.are_all_taken(replies):
+            for turn, data, reply in zip_longest(rows.turns, rows.frames, replies):
+                self._written_row(turn, data, reply)
+
+    def _written_row(self, turn: RedisTurn, data: bytes, reply: Sequence[Any] | None) -> None:
+        if reply is None:
+            turn.take_back(data)
+            if self._servers.is_down(turn.key):
+                self._stuck[turn] = None
+            else:  # one of the rows may be to blame
+                self.on_change(turn)
+            return
+        status, readers = reply
+        if status < 0:
+            turn.take_back(data)
+            self._refused(turn, status)
+        elif turn.is_kept:
+            turn.set_readers(readers)
+        self._go_on(turn)
 
     def _written(self, write: _Write, reply: Sequence[Any]) -> None:
         turn = write.turn
@@ -242,20 +296,28 @@ class Writer:
             turn.confirm_end(write.ends)
         else:
             status, readers = reply
-            if status == scripts.FULL:
-                self._servers.failed("full")
-                if turn.is_running:
-                    self._stuck[turn] = None
-                    return
-                turn.lose(LOST)  # to give the chat up needs no memory
-            elif status == scripts.HOLE:
-                turn.lose(LOST)
-            elif status == scripts.LOST:
-                self._lost_lease(turn)
+            if status < 0:
+                self._refused(turn, status)
             elif turn.is_kept:
                 turn.confirm(write.batch, readers)
+        self._go_on(turn)
+
+    def _refused(self, turn: RedisTurn, status: int) -> None:
+        """Redis did not take frames of this turn."""
+        if status == scripts.FULL:
+            self._servers.failed("full")
+            if turn.is_running:
+                self._stuck[turn] = None
+            else:
+                turn.lose(LOST)  # to give the chat up needs no memory
+        elif status == scripts.HOLE:
+            turn.lose(LOST)
+        else:
+            self._lost_lease(turn)
+
+    def _go_on(self, turn: RedisTurn) -> None:
         self._check_done(turn)
-        if turn.has_more:
+        if turn not in self._stuck and turn.has_more:
             self.on_change(turn)
 
     def _lost_lease(self, turn: RedisTurn) -> None:
@@ -272,13 +334,6 @@ class Writer:
         if (future := self._settling.pop(turn, None)) is not None and not future.done():
             future.set_result(None)
         self._on_done(turn)
-
-    async def _run(self, writes: Sequence[_Write]) -> list[tuple[_Write, Sequence[Any] | None]]:
-        """Run these writes. Returns each with its reply; None: it failed."""
-        if len(writes) > _SLICE:  # the last of them were made just now
-            await asyncio.sleep(0)
-        replies = await run_all(self._servers, [write.call for write in writes])
-        return list(zip(writes, replies, strict=True))
 
     def _renewal(self, turn: RedisTurn) -> _Write:
         if turn.has_lease:
@@ -298,12 +353,10 @@ class Writer:
         return _Write(turn, append_call(turn, batch, _LEASE_MS, self.kept_ms), batch)
 
 
-async def _in_slices(items: Sequence[_Each]) -> AsyncIterator[Sequence[_Each]]:
-    """Yield a few items at a time. Before each slice the loop reads what came meanwhile."""
-    for first in range(0, len(items), _SLICE):
-        if len(items) > _SLICE:
-            await asyncio.sleep(0)
-        yield items[first : first + _SLICE]
+async def _give_way(turns: int) -> None:
+    """Let the loop read what came meanwhile, if there are many turns."""
+    if turns > _SLICE:
+        await asyncio.sleep(0)
 
 
 def _write(turn: RedisTurn, script: Script, *arguments: Argument) -> _Write:
