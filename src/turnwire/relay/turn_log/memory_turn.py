@@ -114,7 +114,7 @@ class MemoryTurn:
     def append_texts(self, texts: Sequence[str]) -> None:
         waiting = self._texts
         waiting += texts
-        if self._readers or len(waiting) >= TEXTS or len(texts[-1]) > TEXT_LENGTH:
+        if self._readers or len(waiting) >= TEXTS or max(map(len, texts)) > TEXT_LENGTH:
             self.pack_waiting()
 
     def pack_waiting(self) -> None:

@@ -148,10 +148,10 @@ def test_a_call_has_a_number_and_a_size_of_rows(turn: RedisTurn) -> None:
 
 
 def test_what_is_more_than_texts_is_no_row(turn: RedisTurn) -> None:
-    turn.append_texts(["first"])
-    assert turn.give_texts() == b""  # the turn has not begun
-    turn.keep_texts()
     assert turn.give_texts() == b""
+    turn.append_texts(["first"])
+    assert turn.has_begun
+    turn.keep_texts()
     turn.append_texts(["b"])
     assert turn.give_texts() == b""  # the open frame is before it
     turn.keep_texts()
@@ -169,8 +169,8 @@ def test_what_is_more_than_texts_is_no_row(turn: RedisTurn) -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    [["x"] * 64, ["x" * 257], ["x" * 9_000, "y" * 9_000]],
-    ids=["many", "a long one", "more than a frame"],
+    [["x"] * 64, ["x" * 257], ["x" * 257, "y"], ["x" * 9_000, "y" * 9_000]],
+    ids=["many", "a long one", "a long one before another", "more than a frame"],
 )
 def test_many_texts_and_long_ones_are_packed_at_once(turn: RedisTurn, texts: list[str]) -> None:
     started(turn).append_texts(texts)

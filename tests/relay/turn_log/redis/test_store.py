@@ -240,6 +240,26 @@ async def test_a_long_turn_is_not_read_but_goes_on_for_its_readers(redis: RedisS
         assert (await open_reader(rig.logs[1])).entries == [TooLong()]
 
 
+async def test_a_process_that_only_reads_finds_a_redis_that_failed_again(
+    redis: RedisServer,
+) -> None:
+    async with new_rig(redis.url) as rig:
+        one, other = rig.logs
+        writer = await claim(one)
+        write(writer, "a")
+        await is_flushed(one, writer)
+        redis.pause()
+        assert (await open_reader(other)).entries == [Absent()]
+        redis.unpause()
+
+        async def is_read() -> bool:
+            return (await open_reader(other)).entries != [Absent()]
+
+        async with asyncio.timeout(PATIENCE_S):
+            while not await is_read():  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+
+
 async def test_a_long_turn_without_readers_is_forgotten(redis: RedisServer) -> None:
     async with new_rig(redis.url, turn_bytes=40 * KIB) as rig:
         writer = await claim(rig.logs[0])

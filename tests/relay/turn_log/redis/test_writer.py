@@ -77,6 +77,27 @@ async def test_what_redis_replies_to_rows(redis: RedisServer) -> None:
         assert turns[2] in writer._dirty
 
 
+async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
+    redis: RedisServer,
+) -> None:
+    """Though some of it was refused before: it does not wait until that is tried again."""
+    async with new_rig(redis.url) as rig:
+        writer, (turn,) = await begun(rig, 1)
+        turn.append_texts(["b"])
+        made: list[TextRows] = []
+        await writer._make([turn], made, [])
+        writer._written_rows(made[0], [[scripts.FULL, 0]])
+        assert turn in writer._stuck
+
+        turn.end(is_received=False)
+        writer._dirty.clear()
+        writer._written(writer._next_write(turn), [scripts.FULL, 0])
+        assert turn in writer._dirty
+        await writer._flush([turn])
+        assert turn.is_written
+        assert turn not in writer
+
+
 async def test_many_turns_are_written_at_once_and_each_is_read_as_it_is(redis: RedisServer) -> None:
     async with new_rig(redis.url) as rig:
         keys = [ChatKey(f"chat{number}") for number in range(2 * _ROWS + 1)]

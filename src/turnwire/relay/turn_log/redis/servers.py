@@ -121,15 +121,15 @@ class Servers:
 
     async def _run(self, node: str, calls: Sequence[Call]) -> list[Reply]:
         is_long = sum(len(call.chats) for call in calls) > _SHORT
+        commands: list[Command | Packed] = []
+        for call in calls:
+            if is_long:  # before the time counts: a round of a busy loop is long
+                await asyncio.sleep(0)
+            commands.append(self._command("EVALSHA", call))
+        if is_long:
+            await asyncio.sleep(0)
         try:
             async with patience():
-                if is_long:  # they were joined just now
-                    await asyncio.sleep(0)
-                commands = []
-                for call in calls:
-                    commands.append(self._command("EVALSHA", call))
-                    if is_long:
-                        await asyncio.sleep(0)
                 found = await self._client.run(commands)
                 unknown = [
                     index for index, each in enumerate(found) if isinstance(each, NoScriptError)

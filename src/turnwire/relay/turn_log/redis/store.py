@@ -331,6 +331,7 @@ class RedisTurnLog:
 
     def _listen(self) -> None:
         if self._listening is None:
+            self._writer.start()
             self._listening = asyncio.create_task(self._hear_hints())
 
     async def _hear_hints(self) -> None:

@@ -153,9 +153,10 @@ class RedisTurn:
     def append_texts(self, texts: Sequence[str]) -> None:
         waiting = self._texts
         if not waiting:
+            self._begin()
             self._on_change(self)
         waiting += texts
-        if len(waiting) >= TEXTS or len(texts[-1]) > TEXT_LENGTH:
+        if len(waiting) >= TEXTS or max(map(len, texts)) > TEXT_LENGTH:
             self.keep_texts()
 
     def keep_texts(self) -> None:
@@ -208,7 +209,7 @@ class RedisTurn:
         """
         if not self._texts or self._open_count or self._frames or self._fields or self._ends:
             return b""
-        if self.note or not self.has_begun:
+        if self.note:
             return b""
         texts, self._texts = self._texts, []
         packed, count = pack_texts(texts), len(texts)
@@ -233,10 +234,7 @@ class RedisTurn:
             self._add_pending(len(data))
 
     def batch(self) -> Batch:
-        """Return what to write next, after `keep_texts`.
-
-        Until `confirm` it is the same again, or more.
-        """
+        """Return what to write next, after `keep_texts`. Until `confirm` it is the same, or more."""
         self._seal()
         frames: list[bytes] = []
         size = 0
@@ -325,8 +323,7 @@ class RedisTurn:
     # Inside.
 
     def _append(self, packed: bytes, count: int, *, has_events: bool) -> None:
-        if not self.has_begun:
-            self._begin()
+        self._begin()
         if not self.is_kept or not self.is_running or not count:
             return
         size = len(packed)
@@ -346,6 +343,8 @@ class RedisTurn:
         self._on_change(self)
 
     def _begin(self) -> None:
+        if self.has_begun:
+            return
         self.has_begun = True
         if not self.is_kept and self.is_running:  # Redis still has to drop the former turn
             self._fields = {"note": self.note}

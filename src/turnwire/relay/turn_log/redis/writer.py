@@ -75,6 +75,8 @@ class Writer:
         self._on_done = on_done
         self._total_bytes = total_bytes
         self._held_bytes = 0
+        self._row_bytes = 0
+        """Of rows on their way. No turn would free them, so they make no turn lose anything."""
         self._keep_s = keep_s
         self._turns: dict[RedisTurn, float | None] = {}
         """Those that Redis does not have to the end, and how long that is tried after their end."""
@@ -87,7 +89,7 @@ class Writer:
 
     @property
     def held_bytes(self) -> int:
-        return self._held_bytes
+        return self._held_bytes + self._row_bytes
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -100,10 +102,14 @@ class Writer:
         """How long Redis keeps a running turn whose process it does not see."""
         return round((LEASE_S + self._keep_s) * 1_000)
 
-    def add(self, turn: RedisTurn) -> None:
-        """Write this turn from now on."""
+    def start(self) -> None:
+        """Look from now on whether a server that failed answers again."""
         if not self._tasks:
             self._tasks = [asyncio.create_task(each) for each in (self._write(), self._look())]
+
+    def add(self, turn: RedisTurn) -> None:
+        """Write this turn from now on."""
+        self.start()
         self._turns[turn] = None
 
     def on_change(self, turn: RedisTurn) -> None:
@@ -238,7 +244,7 @@ class Writer:
         self, turns: Sequence[RedisTurn], made: list[TextRows], writes: list[_Write]
     ) -> None:
         """Make what these turns have to write, for one pipeline."""
-        kept_ms = self.kept_ms
+        kept_ms, has_rows = self.kept_ms, self._servers.takes_many
         size = 0
         for index, turn in enumerate(turns):
             if index % _SLICE == 0:
@@ -252,12 +258,12 @@ class Writer:
                 self._check_done(turn)
             elif size > _FLUSH_BYTES:
                 self.on_change(turn)
-            elif self._servers.takes_many and (data := turn.give_texts()):
+            elif has_rows and self.held_bytes < self._total_bytes and (data := turn.give_texts()):
                 if not made or made[-1].is_full:
                     made.append(TextRows(_LEASE_MS, kept_ms))
                 made[-1].add(turn, data)
                 size += len(data)
-                self._held_bytes += len(data)
+                self._row_bytes += len(data)
             else:
                 turn.keep_texts()
                 if turn.has_more:
@@ -267,7 +273,7 @@ class Writer:
 
     def _written_rows(self, rows: TextRows, replies: Sequence[Sequence[Any] | None]) -> None:
         """Note the replies to these rows, if there are any."""
-        self._held_bytes -= rows.size
+        self._row_bytes -= rows.size
         if not rows.are_all_taken(replies):
             for turn, data, reply in zip_longest(rows.turns, rows.frames, replies):
                 self._written_row(turn, data, reply)
@@ -284,7 +290,8 @@ class Writer:
         if status < 0:
             turn.take_back(data)
             self._refused(turn, status)
-        elif turn.is_kept:
+            return
+        if turn.is_kept:
             turn.set_readers(readers)
         self._go_on(turn)
 
@@ -298,7 +305,8 @@ class Writer:
             status, readers = reply
             if status < 0:
                 self._refused(turn, status)
-            elif turn.is_kept:
+                return
+            if turn.is_kept:
                 turn.confirm(write.batch, readers)
         self._go_on(turn)
 
@@ -308,16 +316,17 @@ class Writer:
             self._servers.failed("full")
             if turn.is_running:
                 self._stuck[turn] = None
-            else:
-                turn.lose(LOST)  # to give the chat up needs no memory
+                return
+            turn.lose(LOST)  # to give the chat up needs no memory
         elif status == scripts.HOLE:
             turn.lose(LOST)
         else:
             self._lost_lease(turn)
+        self._go_on(turn)
 
     def _go_on(self, turn: RedisTurn) -> None:
         self._check_done(turn)
-        if turn not in self._stuck and turn.has_more:
+        if turn.has_more:
             self.on_change(turn)
 
     def _lost_lease(self, turn: RedisTurn) -> None:
