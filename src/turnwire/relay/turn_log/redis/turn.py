@@ -234,7 +234,7 @@ class RedisTurn:
             self._add_pending(len(data))
 
     def batch(self) -> Batch:
-        """Return what to write next, after `keep_texts`. Until `confirm` it is the same, or more."""
+        """Return what to write next, after `keep_texts`; until `confirm`, the same or more."""
         self._seal()
         frames: list[bytes] = []
         size = 0
