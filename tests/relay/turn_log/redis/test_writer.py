@@ -98,6 +98,30 @@ async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
         assert turn not in writer
 
 
+async def test_rows_on_their_way_make_no_turn_lose_anything(redis: RedisServer) -> None:
+    """They are among the bytes that are held, and over the limit there are no more of them."""
+    async with new_rig(redis.url) as rig:
+        writer, (one, other, third) = await begun(rig, 3)
+        writer._total_bytes = 100
+        one.append_texts(["x" * 90])
+        made: list[TextRows] = []
+        await writer._make([one], made, [])
+        write(other, "y" * 50)
+        other.keep_texts()
+        assert writer.held_bytes > writer._total_bytes
+        assert one.is_kept
+        assert other.is_kept
+
+        third.append_texts(["z"])
+        await writer._make([third], made, [])
+        assert [turn for rows in made for turn in rows.turns] == [one]
+        write(other, "y" * 60)
+        other.keep_texts()
+        assert not other.is_kept
+        for rows in made:
+            writer._written_rows(rows, ())
+
+
 async def test_many_turns_are_written_at_once_and_each_is_read_as_it_is(redis: RedisServer) -> None:
     async with new_rig(redis.url) as rig:
         keys = [ChatKey(f"chat{number}") for number in range(2 * _ROWS + 1)]
