@@ -9,7 +9,7 @@ from gateway.redis_server import RedisServer
 from turnwire.relay.turn_log.redis import scripts
 from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.batches import run_all
-from turnwire.relay.turn_log.redis.servers import Call, Servers, call_of
+from turnwire.relay.turn_log.redis.servers import Call, Failed, Servers, call_of
 
 pytestmark = [pytest.mark.sockets, pytest.mark.usefixtures("patient")]
 
@@ -91,3 +91,11 @@ async def test_without_a_server_there_is_no_reply() -> None:
     assert await run_all(servers, [find("a"), find("b"), renew("a")]) == [None] * 3
     assert servers.is_down("a")
     await servers.aclose()
+
+
+async def test_a_call_that_cannot_be_packed_is_one_that_failed(servers: Servers) -> None:
+    broken = replace(find("c"), chats=("\ud800",))
+
+    (reply,) = await servers.run([broken])
+
+    assert reply == Failed("UnicodeEncodeError")

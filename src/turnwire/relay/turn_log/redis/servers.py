@@ -122,13 +122,13 @@ class Servers:
     async def _run(self, node: str, calls: Sequence[Call]) -> list[Reply]:
         is_long = sum(len(call.chats) for call in calls) > _SHORT
         commands: list[Command | Packed] = []
-        for call in calls:
-            if is_long:  # before the time counts: a round of a busy loop is long
-                await asyncio.sleep(0)
-            commands.append(self._command("EVALSHA", call))
-        if is_long:
-            await asyncio.sleep(0)
         try:
+            for call in calls:
+                if is_long:  # before the time counts: a round of a busy loop is long
+                    await asyncio.sleep(0)
+                commands.append(self._command("EVALSHA", call))
+            if is_long:
+                await asyncio.sleep(0)
             async with patience():
                 found = await self._client.run(commands)
                 unknown = [
