@@ -41,6 +41,15 @@ async def test_deltas_that_nobody_reads_are_packed_together(log: MemoryTurnLog) 
     await until(lambda: reader.entries[-1] == TextDelta("c"))
 
 
+async def test_a_long_delta_is_counted_at_once_though_a_short_one_follows(
+    log: MemoryTurnLog,
+) -> None:
+    writer = await claim(log)
+    empty = log.held_bytes
+    writer.append_texts(["x" * (TEXT_LENGTH + 1), "y"])
+    assert log.held_bytes > empty + TEXT_LENGTH
+
+
 @pytest.mark.parametrize("end", ["end", "wait", "event"])
 async def test_no_delta_is_left_behind(end: str, log: MemoryTurnLog) -> None:
     writer = await claim(log)

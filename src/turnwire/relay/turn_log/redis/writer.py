@@ -56,7 +56,8 @@ class _Write(Struct):
 class Writer:
     """Writes what changes within `BATCH_S`, for all turns in one pipeline.
 
-    `process` is the id of this one. At most `total_bytes` wait for Redis.
+    `process` is the id of this one. At most `total_bytes` wait for Redis, and as many, but at most
+    2 MiB, are on their way.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Writer:
         self._total_bytes = total_bytes
         self._held_bytes = 0
         self._row_bytes = 0
-        """Of rows on their way. No turn would free them, so they make no turn lose anything."""
+        """Of rows on their way: to lose a turn would not free them. If they fail, they wait."""
         self._keep_s = keep_s
         self._turns: dict[RedisTurn, float | None] = {}
         """Those that Redis does not have to the end, and how long that is tried after their end."""
