@@ -229,3 +229,11 @@ def test_which_answers_come_too_late() -> None:
     assert entries.are_closed([one, two], closed)
     assert not entries.are_closed([one, never], closed)
     assert not entries.are_closed([one], [])
+
+
+@pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["\ud800"], ["\ud800", "b"], ["x" * 70_000]])
+def test_a_frame_of_texts_is_that_of_its_packed_texts(texts: list[str]) -> None:
+    data = entries.frame_of_texts(texts)
+
+    assert data == frame(pack_texts(texts), len(texts))
+    assert read(data) == [TextDelta(text) for text in texts]

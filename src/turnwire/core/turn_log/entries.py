@@ -37,6 +37,8 @@ _SHORT_HEAD = 0x90
 
 _LONG_HEAD: Final = b"\xdd"
 
+_FRAME_OF_ONE: Final = _LONG_HEAD + bytes((0, 0, 0, 1))
+
 FRAME_HEAD_BYTES: Final = 5
 """What a frame has before its entries."""
 
@@ -153,6 +155,16 @@ def pack_texts(texts: Sequence[str]) -> bytes:
     except UnicodeEncodeError:
         packed = _pack(_without_halves(texts))
     return packed[_head_bytes(len(texts)) :]
+
+
+def frame_of_texts(texts: Sequence[str]) -> bytes:
+    """Return the frame of text deltas in a row."""
+    if len(texts) == 1:  # as most are
+        try:
+            return _FRAME_OF_ONE + _pack(texts[0])
+        except UnicodeEncodeError:
+            pass
+    return frame(pack_texts(texts), len(texts))
 
 
 def frame(packed: bytes | bytearray, count: int) -> bytes:

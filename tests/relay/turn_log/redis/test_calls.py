@@ -15,7 +15,7 @@ from turnwire.relay.turn_log.redis.batches import (
     append_call,
 )
 from turnwire.relay.turn_log.redis.found import LONG, LOST, OVER, Batch
-from turnwire.relay.turn_log.redis.servers import Call, call_of
+from turnwire.relay.turn_log.redis.servers import Call, _as_sent, call_of
 from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 
@@ -110,6 +110,7 @@ def test_what_waits_is_given_back_when_it_is_written(turn: RedisTurn) -> None:
 
 
 def started(turn: RedisTurn) -> RedisTurn:
+    turn.has_lease = True
     turn.append(pack_texts(["a"]), 1)
     turn.confirm(turn.batch(), 3)
     return turn
@@ -121,7 +122,7 @@ def test_texts_alone_are_a_row(turn: RedisTurn) -> None:
     for text in ("b", "c"):
         turn.append_texts([text])
         turn.append_texts([text])
-        rows.add(turn, turn.give_texts())
+        assert rows.add_texts_of([turn]) == []
     alike = [
         append_call(
             turn, Batch(first, [frame(pack_texts(2 * [text]), 2)], count, {}, 0, "", 0), 50, 100
@@ -129,28 +130,60 @@ def test_texts_alone_are_a_row(turn: RedisTurn) -> None:
         for first, text, count in ((1, "b", 3), (2, "c", 5))
     ]
 
-    assert unpacked(rows.call()) == [value for call in alike for value in unpacked(call)]
-    assert rows.call().chats == ["chat", "chat"]
-    assert rows.call().size == rows.size == sum(call.size for call in alike)
-    assert rows.are_all_taken([[2, 3], [3, 3]])
-    assert not rows.are_all_taken([[2, 3], [3, 4]])
+    call = rows.call()
+    assert call.chats == ["chat", "chat"]
+    assert call.size == rows.size == sum(each.size for each in alike)
+    assert sent(call) == sent(_joined(alike))
+    assert call.expected == msgspec.msgpack.encode([[2, 3], [3, 3]])
+    assert list(rows.rows()) == [(turn, each.data[0]) for each in alike]
+
+
+def sent(call: Call) -> tuple[object, ...]:
+    """What is sent of a call, its values unpacked."""
+    parts = call.sent or _as_sent(call)
+    values = msgspec.msgpack.decode(frame(call.values, call.count))
+    return values, bytes(parts.keys), bytes(parts.data), parts.count
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, _ROWS])
+def test_the_expected_reply_to_rows_is_as_redis_packs_it(turn: RedisTurn, count: int) -> None:
+    started(turn)
+    rows = TextRows(50, 100)
+    for _ in range(count):
+        turn.append_texts(["x"])
+        rows.add_texts_of([turn])
+
+    assert rows.call().expected == msgspec.msgpack.encode([[2 + each, 3] for each in range(count)])
 
 
 def test_a_call_has_a_number_and_a_size_of_rows(turn: RedisTurn) -> None:
+    started(turn)
     rows = TextRows(50, 100)
     for _ in range(_ROWS):
         assert not rows.is_full
-        rows.add(started(turn), b"x")
+        turn.append_texts(["x"])
+        rows.add_texts_of([turn])
     assert rows.is_full
     rows = TextRows(50, 100)
-    rows.add(turn, b"x" * (_CALL_BYTES + 1))
+    rows.size = _CALL_BYTES + 1
     assert rows.is_full
+
+
+def test_turns_with_more_than_texts_get_no_row(turn: RedisTurn) -> None:
+    started(turn).append_texts(["x"])
+    turn.keep_texts()
+    rows = TextRows(50, 100)
+
+    assert rows.add_texts_of([turn]) == [turn]
+    assert list(rows.rows()) == []
 
 
 def test_what_is_more_than_texts_is_no_row(turn: RedisTurn) -> None:
     assert turn.give_texts() == b""
     turn.append_texts(["first"])
     assert turn.has_begun
+    assert turn.give_texts() == b""  # Redis does not know that it runs
+    turn.has_lease = True
     turn.keep_texts()
     turn.append_texts(["b"])
     assert turn.give_texts() == b""  # the open frame is before it
@@ -188,6 +221,7 @@ def test_texts_of_a_turn_that_becomes_long_are_no_row(turn: RedisTurn) -> None:
     turn.append_texts(["x" * 256])
 
     assert turn.give_texts() == b""
+    turn.keep_texts()
     assert turn.note == LONG
 
 

@@ -10,7 +10,7 @@ from relay.turn_log.listening import write
 from relay.turn_log.redis.rig import Rig, claim, gets_texts, is_flushed, new_rig, open_reader
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows
+from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows, run_all
 from turnwire.relay.turn_log.redis.found import LOST
 from turnwire.relay.turn_log.redis.turn import RedisTurn
 from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, Writer
@@ -48,33 +48,65 @@ async def test_the_loop_works_between_two_slices(count: int, redis: RedisServer)
         loop.call_soon(count_round)
         await writer._make(turns, made, [])
 
-        assert [turn for rows in made for turn in rows.turns] == turns
+        assert [turn for rows in made for turn, _ in rows.rows()] == turns
         assert rounds == (0 if count <= _SLICE else -(-count // _SLICE) + 1)
         for rows in made:
-            writer._written_rows(rows, ())
+            writer._written_rows(rows)
 
 
 @pytest.mark.usefixtures("patient")
 async def test_what_redis_replies_to_rows(redis: RedisServer) -> None:
-    """It took the first, the second is read by others now, and of the third nobody knows."""
+    """It took the first, the second is read by others now, and two are not its turns any more."""
     async with new_rig(redis.url) as rig:
-        writer, turns = await begun(rig, 5)
+        writer, turns = await begun(rig, 4)
         for turn in turns:
             turn.append_texts(["x"])
         made: list[TextRows] = []
         await writer._make(turns, made, [])
         (rows,) = made
-        held = writer.held_bytes
-        size = held // 5
-        replies = [[2, 0], [2, 7], None, [scripts.HOLE, 0], [scripts.LOST, 0]]
-        writer._written_rows(rows, replies)
+        rows.replies = [[2, 0], [2, 7], [scripts.HOLE, 0], [scripts.LOST, 0]]
+        writer._written_rows(rows)
 
-        assert [turn.readers for turn in turns] == [0, 7, 0, 0, 0]
-        assert [turn.pending_bytes for turn in turns] == [0, 0, size, 0, 0]
-        assert (size * 5, writer.held_bytes) == (held, size)
-        assert [turn.note for turn in turns] == ["", "", "", LOST, LOST]
-        assert [turn.has_lease for turn in turns] == [True] * 4 + [False]
-        assert turns[2] in writer._dirty
+        assert [turn.readers for turn in turns] == [0, 7, 0, 0]
+        assert writer.held_bytes == 0
+        assert [turn.note for turn in turns] == ["", "", LOST, LOST]
+        assert [turn.has_lease for turn in turns] == [True] * 3 + [False]
+
+
+@pytest.mark.usefixtures("patient")
+async def test_rows_without_a_reply_are_written_again(redis: RedisServer) -> None:
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, 3)
+        for turn in turns:
+            turn.append_texts(["x"])
+        made: list[TextRows] = []
+        await writer._make(turns, made, [])
+        held = writer.held_bytes
+        writer._dirty.clear()
+        for rows in made:
+            writer._written_rows(rows)
+
+        assert [turn.pending_bytes for turn in turns] == [held // 3] * 3
+        assert writer.held_bytes == held
+        assert list(writer._dirty) == turns
+
+
+async def test_the_expected_reply_to_rows_is_that_of_redis(redis: RedisServer) -> None:
+    """Byte for byte, with more rows than one byte can count."""
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, 20)
+        for count in range(2, 300):
+            for turn in turns[: count % 20 + 1]:
+                turn.append_texts(["x"])
+            made: list[TextRows] = []
+            await writer._make(list(writer._dirty), made, [])
+            writer._dirty.clear()
+            await run_all(writer._servers, [], made)
+
+            assert [rows.replies for rows in made] == [[]]
+            writer._written_rows(made[0])
+        assert turns[0].frames_written == 299
+        assert writer.held_bytes == 0
 
 
 async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
@@ -86,7 +118,8 @@ async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
         turn.append_texts(["b"])
         made: list[TextRows] = []
         await writer._make([turn], made, [])
-        writer._written_rows(made[0], [[scripts.FULL, 0]])
+        made[0].replies = [[scripts.FULL, 0]]
+        writer._written_rows(made[0])
         assert turn in writer._stuck
 
         turn.end(is_received=False)
@@ -114,12 +147,12 @@ async def test_rows_on_their_way_make_no_turn_lose_anything(redis: RedisServer) 
 
         third.append_texts(["z"])
         await writer._make([third], made, [])
-        assert [turn for rows in made for turn in rows.turns] == [one]
+        assert [turn for rows in made for turn, _ in rows.rows()] == [one]
         write(other, "y" * 60)
         other.keep_texts()
         assert not other.is_kept
         for rows in made:
-            writer._written_rows(rows, ())
+            writer._written_rows(rows)
 
 
 async def test_many_turns_are_written_at_once_and_each_is_read_as_it_is(redis: RedisServer) -> None:

@@ -54,6 +54,18 @@ class Call(Struct, frozen=True):
     data: Sequence[bytes] = ()
     size: int = 0
     """In bytes, about."""
+    sent: "Sent | None" = None
+    """The keys and the data as they are sent, if the caller has them so. Then `data` is empty."""
+    expected: bytes = b""
+    """The reply, in MessagePack, of which the caller wants to know no more than that it came."""
+
+
+class Sent(Struct, frozen=True):
+    """The keys and the data of a call as they are sent, and how many data there are."""
+
+    keys: bytes | bytearray
+    data: bytes | bytearray
+    count: int
 
 
 def call_of(script: Script, chat: str, *arguments: Argument) -> Call:
@@ -76,7 +88,7 @@ class Failed(Struct, frozen=True):
 
 
 Reply: TypeAlias = list[list[Any]] | Failed
-"""The reply to a call: one list for each chat."""
+"""The reply to a call: one list for each chat. Empty: the reply is the expected one."""
 
 
 def _ignore(_: str) -> None:
@@ -145,6 +157,8 @@ class Servers:
 
     def _reply(self, call: Call, found: object) -> Reply:
         if isinstance(found, bytes):
+            if call.expected and found == call.expected:
+                return []
             with suppress(msgspec.DecodeError):
                 found = _unpack(found)
         if isinstance(found, list) and len(found) == len(call.chats):
@@ -212,16 +226,14 @@ class Servers:
         script = call.script
         text = script.digest if name == "EVALSHA" else script.text
         count = script.parts * len(call.chats)
-        data = (frame(call.values, call.count), *call.data)  # a frame is an array of values
+        values = frame(call.values, call.count)  # a frame is an array of values
         if not self._client.takes_many:
             keys = [_key(chat, part) for chat in call.chats for part in PARTS[: script.parts]]
-            return (name, text, count, *keys, *data)
-        words = [b"*%d\r\n" % (3 + count + len(data))]
+            return (name, text, count, *keys, values, *call.data)
+        sent = call.sent or _as_sent(call)
+        words = [b"*%d\r\n" % (4 + count + sent.count)]
         words += map(packed, (name.encode(), text.encode(), b"%d" % count))
-        words += [_packed_keys(chat, script.parts) for chat in call.chats]
-        for each in data:
-            words += (b"$%d\r\n" % len(each), each, b"\r\n")  # as `packed`, but copied once
-        return Packed(b"".join(words))
+        return Packed(b"".join((*words, sent.keys, packed(values), sent.data)))
 
     def _node(self, chat: str) -> str:
         return self._client.node(_key(chat, PARTS[0]))
@@ -232,6 +244,12 @@ def _key(chat: str, part: str) -> str:
     return f"turnwire:{{{chat}}}:{part}"
 
 
+def _as_sent(call: Call) -> Sent:
+    keys = [packed_keys(chat, call.script) for chat in call.chats]
+    return Sent(b"".join(keys), b"".join(map(packed, call.data)), len(call.data))
+
+
 @lru_cache(_CHATS)
-def _packed_keys(chat: str, parts: int) -> bytes:
-    return b"".join([packed(_key(chat, part).encode()) for part in PARTS[:parts]])
+def packed_keys(chat: str, script: Script) -> bytes:
+    """Return the keys of a chat that a script gets, as they are sent."""
+    return b"".join([packed(_key(chat, part).encode()) for part in PARTS[: script.parts]])

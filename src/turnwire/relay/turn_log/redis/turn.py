@@ -12,6 +12,7 @@ from turnwire.core.turn_log.entries import (
     UnreadableError,
     count_of,
     frame,
+    frame_of_texts,
     pack,
     pack_texts,
     read_head,
@@ -76,7 +77,7 @@ class RedisTurn:
         "pending_bytes",
         "readers",
         "replies",
-        "row_head",
+        "row_start",
         "user_id",
     )
 
@@ -105,8 +106,8 @@ class RedisTurn:
         self.note = ""
         self.pending_bytes = 0
         """Of entries that Redis has not confirmed, without texts that wait and those of a row."""
-        self.row_head = b""
-        """What each row of it begins with, packed; empty: it had none yet."""
+        self.row_start: tuple[bytes, bytes] | None = None
+        """What is the same in all rows of it: its keys, and the first values. Made by the first."""
         self.replies: dict[bytes, tuple[str, bytes]] = {}
         """Whom it replied what, by the number of the message: a message may come twice."""
         self._on_change = on_change
@@ -153,7 +154,8 @@ class RedisTurn:
     def append_texts(self, texts: Sequence[str]) -> None:
         waiting = self._texts
         if not waiting:
-            self._begin()
+            if not self.has_begun:
+                self._begin()
             self._on_change(self)
         waiting += texts
         if len(waiting) >= TEXTS or max(map(len, texts)) > TEXT_LENGTH:
@@ -204,23 +206,22 @@ class RedisTurn:
     def give_texts(self) -> bytes:
         """Return a frame of all that is to be written, if that is texts alone; else an empty one.
 
-        The frame counts as written, and its bytes are not pending any more. If Redis does not take
-        it, call `take_back`.
+        It is empty too if Redis does not know that the turn runs. The frame counts as written, and
+        is not pending any more. If Redis does not take it, call `take_back`.
         """
-        if not self._texts or self._open_count or self._frames or self._fields or self._ends:
+        texts = self._texts
+        is_more = self._open_count or self._frames or self._fields or self._ends or self.note
+        if is_more or not texts or not self.has_lease:
             return b""
-        if self.note:
+        data = frame_of_texts(texts)
+        length = len(data)
+        size = self._size + length + FRAME_COST_BYTES - FRAME_HEAD_BYTES
+        if length > FRAME_BYTES or size > self._turn_bytes:
             return b""
-        texts, self._texts = self._texts, []
-        packed, count = pack_texts(texts), len(texts)
-        size = self._size + len(packed) + FRAME_COST_BYTES
-        if len(packed) > FRAME_BYTES or size > self._turn_bytes:
-            self._append(packed, count, has_events=False)
-            return b""
-        data = frame(packed, count)
+        self._texts = []
         self._size = size
-        self._sizes.append(len(data))
-        self.count += count
+        self._sizes.append(length)
+        self.count += len(texts)
         self.frames_written += 1
         return data
 
