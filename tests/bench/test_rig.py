@@ -2,18 +2,20 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
 import pytest
+from redis import Redis
 
 from bench.streams import RIGHT, response, served
 from turnwire_lab.bench import contenders, machine, modes, report
 from turnwire_lab.bench.contenders import (
     ACP,
     AG_UI,
+    AG_UI_BESIDE_REDIS,
     AG_UI_LOGGED,
     AG_UI_NODE,
     AG_UI_PYTHON,
@@ -28,6 +30,7 @@ from turnwire_lab.bench.contenders import (
     OPENAI_CHAT_NODE,
     OPENAI_CHAT_PYTHON,
     OWN_RELAY,
+    REDIS,
     SESSION_AGENT,
     TURNWIRE,
     TWO_WORKERS,
@@ -35,8 +38,9 @@ from turnwire_lab.bench.contenders import (
     missing,
 )
 from turnwire_lab.bench.effort import Effort
-from turnwire_lab.bench.farm import DISTURBED, Farm, Spent, quietest
+from turnwire_lab.bench.farm import DISTURBED, Farm, Measured, Spent, quietest
 from turnwire_lab.bench.load import Found, Load, Plan
+from turnwire_lab.bench.modes.turn_log import BesideRedis
 from turnwire_lab.bench.programs import NotStartedError, Program, wait_for
 from turnwire_lab.bench.rounds import Round
 from turnwire_lab.bench.run import Run, run_modes
@@ -156,6 +160,36 @@ def test_every_peer_gives_right_streams(load_tools: Tools, folder: Path) -> None
     assert FORWARDING in there
     assert {name: each.fault for name, each in found.items()} == dict.fromkeys(there)
     assert {each.deltas for each in found.values()} == {1_200}
+
+
+def test_a_redis_does_its_work_again_beside_a_gateway_without_a_turn_log(
+    load_tools: Tools, folder: Path
+) -> None:
+    with Farm(load_tools, [AG_UI, AG_UI_REDIS], folder) as farm:
+        (port,) = (need.port for need in farm.contender(AG_UI_REDIS).needs if need.name == REDIS)
+        redis = Redis(port=port)
+        beside = BesideRedis(farm)
+
+        def calls() -> int:
+            return int(redis.info("commandstats")["cmdstat_rpush"]["calls"])
+
+        def appended(measure: Callable[[], object]) -> int:
+            before = calls()
+            measure()
+            return calls() - before
+
+        recorded = appended(lambda: beside.record(HELD, 0.1))
+        alone = appended(lambda: beside.run_held(AG_UI, HELD, 0.1))
+        found: list[Measured] = []
+        again = appended(lambda: found.append(beside.run_held(AG_UI_BESIDE_REDIS, HELD, 0.1)))
+        left = redis.dbsize()
+        redis.close()
+
+    assert beside.names == [AG_UI, AG_UI_REDIS, AG_UI_BESIDE_REDIS]
+    assert found[0][0].fault is None
+    assert recorded >= HELD.streams
+    assert (alone, left) == (0, 0)
+    assert 0 < again <= recorded
 
 
 class OneFarm(Run):

@@ -71,6 +71,7 @@ def test_the_redis_of_a_turn_log_takes_no_time_from_the_rig(tmp_path: Path) -> N
     needed = contender(AG_UI_REDIS, new_setting(1, tmp_path)).needs
 
     assert [each.runs_last for each in needed] == [True, True]
+    assert [each.talks for each in needed] == [False, True]
 
 
 @pytest.mark.sockets

@@ -29,7 +29,10 @@ TWO_WORKERS: Final = "turnwire, two workers"
 AG_UI: Final = "turnwire, ag-ui"
 AG_UI_LOGGED: Final = "turnwire, ag-ui, turn log in memory"
 AG_UI_REDIS: Final = "turnwire, ag-ui, turn log in Redis"
+AG_UI_BESIDE_REDIS: Final = "turnwire, ag-ui, no turn log, beside that Redis at work"
+"""The gateway of `AG_UI`, while the Redis of `AG_UI_REDIS` gets the same work as from that."""
 REDIS: Final = "the Redis of the turn log"
+LINE: Final = f"the line to {REDIS}"
 OPENAI_CHAT: Final = "turnwire, openai-chat"
 AG_UI_NODE: Final = "Node with AG-UI's client"
 AG_UI_PYTHON: Final = "httpx by hand"
@@ -69,6 +72,8 @@ class Contender(Struct, frozen=True, kw_only=True):
     """What it uses. Part of the rig: it is started first, on the rig's cores."""
     runs_last: bool = False
     """It runs while nothing else wants its core, as if it were on a machine of its own."""
+    talks: bool = False
+    """It answers a line that it is given with one of its own."""
 
 
 def new_setting(agent_port: int, folder: Path) -> Setting:
@@ -193,7 +198,7 @@ def _ag_ui_redis(setting: Setting) -> Contender:
         _ag_ui(setting, name=AG_UI_REDIS, turn_log=f"redis://{HOST}:{line}"),
         needs=(
             Contender(name=REDIS, port=redis, command=server, runs_last=True),
-            Contender(name=f"the line to {REDIS}", port=line, command=late, runs_last=True),
+            Contender(name=LINE, port=line, command=late, runs_last=True, talks=True),
         ),
     )
 

@@ -278,6 +278,7 @@ class Farm:
                         environ=each.environ,
                         port=each.port,
                         runs_last=each.runs_last,
+                        talks=each.talks,
                     )
                     self._programs[each.name] = stack.enter_context(program)
             for program in self._programs.values():

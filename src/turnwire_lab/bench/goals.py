@@ -20,6 +20,7 @@ from turnwire_lab.bench.agent_loop.cases import (
 from turnwire_lab.bench.contenders import (
     ACP,
     AG_UI,
+    AG_UI_BESIDE_REDIS,
     AG_UI_LOGGED,
     AG_UI_NODE,
     AG_UI_PYTHON,
@@ -234,10 +235,16 @@ def _http() -> Iterator[Goal]:
         cost = measures.cost_beside(case, AG_UI, contender)
         what = f"`ag-ui`: CPU/frame, turn log in {where} vs none (interval of 95 %)"
         yield Goal(what, cost, at_most=at_most)
-        for point, within in (("p50", None), ("p99", 0.25)):
-            beside = measures.latency_beside(case, point, AG_UI, contender)
-            what = f"`ag-ui`: latency {point}, turn log in {where} vs none (interval of 95 %)"
-            yield Goal(what, beside, same_within=within)
+    for ours, theirs, name, within in (
+        (AG_UI_LOGGED, AG_UI, "turn log in memory vs none", 0.25),
+        (AG_UI_REDIS, AG_UI_BESIDE_REDIS, "turn log in Redis vs none beside that Redis", 0.25),
+        (AG_UI_BESIDE_REDIS, AG_UI, "none beside that Redis vs none", None),
+        (AG_UI_REDIS, AG_UI, "turn log in Redis vs none", None),
+    ):
+        for point, same_within in (("p50", None), ("p99", within)):
+            beside = measures.latency_beside(case, point, theirs, ours)
+            what = f"`ag-ui`: latency {point}, {name} (interval of 95 %)"
+            yield Goal(what, beside, same_within=same_within)
     cost = measures.rate(case, TURNWIRE, "http-paced", "us_per_frame", OPENAI_CHAT)
     yield Goal(f"`openai-chat`, {case}: CPU/frame vs `v2`", cost)
     case = "32 clients"

@@ -31,6 +31,14 @@ class Named(Protocol):
     def names(self) -> Sequence[str]: ...
 
 
+class Loaded(Named, Protocol):
+    """What puts loads on them, as a farm does."""
+
+    def run(self, name: str, load: Load) -> Measured: ...
+
+    def run_held(self, name: str, load: Load, window_s: float) -> Measured: ...
+
+
 class Run:
     """What modes need: farms, the order of rounds, a place for what they find."""
 
@@ -67,7 +75,7 @@ class Run:
 
     def load(
         self,
-        farm: Farm,
+        farm: Loaded,
         mode: str,
         case: str,
         number: int,

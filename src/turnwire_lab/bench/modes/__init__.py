@@ -6,8 +6,9 @@ from typing import Final
 from turnwire_lab.bench.modes.agent_loop import AGENT_LOOP_MODES
 from turnwire_lab.bench.modes.agent_sessions import AGENT_SESSION_MODES
 from turnwire_lab.bench.modes.growth import GROWTH_MODES
-from turnwire_lab.bench.modes.http import HTTP_MODES, TURN_LOG_MODES
+from turnwire_lab.bench.modes.http import HTTP_MODES
 from turnwire_lab.bench.modes.model_calls import MODEL_CALL_MODES
+from turnwire_lab.bench.modes.turn_log import TURN_LOG_MODES
 from turnwire_lab.bench.modes.websocket import WEBSOCKET_MODES
 from turnwire_lab.bench.run import Mode
 

@@ -1,6 +1,5 @@
 """The modes about agents over HTTP: their wires beside `v2` on the same texts, and beside peers."""
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -18,11 +17,16 @@ from turnwire_lab.bench.contenders import (
     TURNWIRE,
 )
 from turnwire_lab.bench.load import Load, Plan
-from turnwire_lab.bench.modes.measuring import RAMP_US, as_long_as, open_streams, streams_of
+from turnwire_lab.bench.modes.measuring import (
+    RAMP_US,
+    TOKEN_RATE,
+    as_long_as,
+    open_streams,
+    paced_plan,
+    streams_of,
+)
 from turnwire_lab.bench.run import Mode, Run
 
-_RATE: Final = 50
-"""Deltas a second of a paced stream, as model tokens come."""
 _NOISE: Final = 20_000
 """Bytes beside each delta: at 50 deltas a second, 1 MB a second."""
 _NOISY_STREAMS: Final = 10
@@ -50,31 +54,15 @@ def noise(run: Run) -> None:
     _paced(run, "http-noise", [AG_UI], _NOISY_STREAMS, {"quiet": 0, "1 MB/s of noise": _NOISE})
 
 
-def latency(run: Run) -> None:
-    """A hundred streams with a turn log and without, for longer, to be run for many rounds.
-
-    In one round the 99th percentile differs by a fifth from that of another round.
-    """
-    names = [AG_UI, AG_UI_LOGGED, AG_UI_REDIS]
-    _paced(run, "turn-log", names, 100, {"100 x 50/s": 0}, 3 * run.effort.seconds)
-
-
 def _paced(
-    run: Run,
-    mode: str,
-    names: Sequence[str],
-    streams: int,
-    noises: Mapping[str, int],
-    seconds: float | None = None,
+    run: Run, mode: str, names: Sequence[str], streams: int, noises: Mapping[str, int]
 ) -> None:
-    """`seconds`: length of one round, if another one than usual."""
-    steps = math.ceil((seconds or 2 * run.effort.seconds) * _RATE)
-    plan = Plan(deltas=1 + steps, rate=_RATE, hold=True)
+    steps, plan = paced_plan(2 * run.effort.seconds)
     with run.farm(*names) as farm:
         for number, name in run.order(farm):
             for case, noise_bytes in noises.items():
                 load = Load(plan=plan.with_noise(noise_bytes), streams=streams)
-                run.load(farm, mode, case, number, name, load, window_s=steps / _RATE)
+                run.load(farm, mode, case, number, name, load, window_s=steps / TOKEN_RATE)
 
 
 def short(run: Run) -> None:
@@ -122,5 +110,3 @@ HTTP_MODES: Final[Mapping[str, Mode]] = {
     "http-memory": memory,
     "http-turn-log": turn_log,
 }
-
-TURN_LOG_MODES: Final[Mapping[str, Mode]] = {"turn-log": latency}

@@ -14,6 +14,8 @@ RAMP_US: Final = 500
 CROWD_RAMP_US: Final = 2_500
 """Slower than any gateway here opens them, or the kernel drops what it has no room for in the
 queue of the listening socket, and the last ones come after half a minute of its patience."""
+TOKEN_RATE: Final = 50
+"""Deltas a second of a paced stream, as model tokens come."""
 _FIRST_DELTAS: Final = 20_000
 """Of a first look, in all."""
 _FIRST_BYTES: Final = 40_000_000
@@ -52,6 +54,15 @@ def crowd_of(streams: int, rate: float, seconds: float) -> tuple[Load, float]:
     steps = math.ceil(2 * seconds * rate)
     plan = Plan(deltas=1 + steps, rate=rate, hold=True)
     return Load(plan=plan, streams=streams, ramp_us=CROWD_RAMP_US), steps / rate
+
+
+def paced_plan(seconds: float) -> tuple[int, Plan]:
+    """A turn that is held, and then goes on as model tokens come.
+
+    Returns after how many deltas more it ends, and the plan.
+    """
+    steps = math.ceil(seconds * TOKEN_RATE)
+    return steps, Plan(deltas=1 + steps, rate=TOKEN_RATE, hold=True)
 
 
 def open_streams(farm: Farm, name: str, number: int, load: Load, *, mode: str = "memory") -> Round:
