@@ -605,7 +605,7 @@ bench-models: .venv/.bench $(MODEL_CALLS) system  ## The same for the runtime's 
 	$(PY) -m turnwire_lab.docs
 
 .PHONY: bench-turn-log
-bench-turn-log: .venv/.bench system  ## The same for what a turn log adds to the latency, in many rounds (9 min)
+bench-turn-log: .venv/.bench system  ## The same for what a turn log adds to the latency, in many rounds (20 min)
 	$(BENCH_TURN_LOG)
 	$(PY) -m turnwire_lab.docs
 

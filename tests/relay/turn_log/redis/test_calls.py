@@ -7,6 +7,7 @@ from relay.turn_log.listening import HEAD, Control
 from turnwire.core.turn_log.entries import frame, pack_texts
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
+from turnwire.relay.turn_log.redis.address import read
 from turnwire.relay.turn_log.redis.batches import (
     _CALL_BYTES,
     _ROWS,
@@ -14,8 +15,9 @@ from turnwire.relay.turn_log.redis.batches import (
     _joined,
     append_call,
 )
+from turnwire.relay.turn_log.redis.clients import Packed
 from turnwire.relay.turn_log.redis.found import LONG, LOST, OVER, Batch
-from turnwire.relay.turn_log.redis.servers import Call, _as_sent, call_of
+from turnwire.relay.turn_log.redis.servers import Call, Servers, call_of
 from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 
@@ -138,11 +140,24 @@ def test_texts_alone_are_a_row(turn: RedisTurn) -> None:
     assert list(rows.rows()) == [(turn, each.data[0]) for each in alike]
 
 
-def sent(call: Call) -> tuple[object, ...]:
-    """What is sent of a call, its values unpacked."""
-    parts = call.sent or _as_sent(call)
-    values = msgspec.msgpack.decode(frame(call.values, call.count))
-    return values, bytes(parts.keys), bytes(parts.data), parts.count
+def sent(call: Call) -> list[object]:
+    """The words of a call as they are sent, its values unpacked."""
+    command = Servers(read("redis://127.0.0.1:1"))._command("EVALSHA", call)
+    assert isinstance(command, Packed)
+    head, _, rest = command.data.partition(b"\r\n")
+    found: list[object] = []
+    while rest:
+        length, _, rest = rest.partition(b"\r\n")
+        size = int(length.removeprefix(b"$"))
+        found.append(rest[:size])
+        assert rest[size : size + 2] == b"\r\n"
+        rest = rest[size + 2 :]
+    assert head == b"*%d" % len(found)
+    at = 3 + call.script.parts * len(call.chats)
+    values = found[at]
+    assert isinstance(values, bytes)
+    found[at] = msgspec.msgpack.decode(values)
+    return found
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, _ROWS])

@@ -1,6 +1,8 @@
 """The writes of many turns: in slices, between which the loop does other work, to the last one."""
 
 import asyncio
+from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -30,6 +32,11 @@ async def begun(rig: Rig, count: int) -> tuple[Writer, list[RedisTurn]]:
     return log._writer, turns
 
 
+def noted(writer: Writer, made: Sequence[TextRows]) -> None:
+    """The writer notes the replies to these rows."""
+    list(writer._written_rows(made))
+
+
 @pytest.mark.parametrize("count", [0, 1, _SLICE, _SLICE + 1, 3 * _SLICE])
 async def test_the_loop_works_between_two_slices(count: int, redis: RedisServer) -> None:
     loop = asyncio.get_running_loop()
@@ -50,8 +57,7 @@ async def test_the_loop_works_between_two_slices(count: int, redis: RedisServer)
 
         assert [turn for rows in made for turn, _ in rows.rows()] == turns
         assert rounds == (0 if count <= _SLICE else -(-count // _SLICE) + 1)
-        for rows in made:
-            writer._written_rows(rows)
+        noted(writer, made)
 
 
 @pytest.mark.usefixtures("patient")
@@ -65,7 +71,7 @@ async def test_what_redis_replies_to_rows(redis: RedisServer) -> None:
         await writer._make(turns, made, [])
         (rows,) = made
         rows.replies = [[2, 0], [2, 7], [scripts.HOLE, 0], [scripts.LOST, 0]]
-        writer._written_rows(rows)
+        noted(writer, made)
 
         assert [turn.readers for turn in turns] == [0, 7, 0, 0]
         assert writer.held_bytes == 0
@@ -83,12 +89,43 @@ async def test_rows_without_a_reply_are_written_again(redis: RedisServer) -> Non
         await writer._make(turns, made, [])
         held = writer.held_bytes
         writer._dirty.clear()
-        for rows in made:
-            writer._written_rows(rows)
+        noted(writer, made)
 
         assert [turn.pending_bytes for turn in turns] == [held // 3] * 3
         assert writer.held_bytes == held
         assert list(writer._dirty) == turns
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_the_loop_works_while_many_rows_fail(
+    redis: RedisServer, *, is_cancelled: bool
+) -> None:
+    """If the process stops meanwhile, none of the rows is forgotten."""
+    loop = asyncio.get_running_loop()
+    failed = [0]
+
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, 5 * _SLICE)
+        for turn in turns:
+            turn.append_texts(["x"])
+        await redis.kill()
+        flushing = asyncio.create_task(writer._flush(turns))
+
+        def look() -> None:
+            failed.append(sum(turn.pending_bytes > 0 for turn in turns))
+            if is_cancelled and failed[-1]:
+                flushing.cancel()
+            elif not flushing.done():
+                loop.call_soon(look)
+
+        look()
+        await asyncio.wait([flushing])
+
+        assert flushing.cancelled() == is_cancelled
+        assert all(turn.pending_bytes for turn in turns)
+        assert max(after - before for before, after in pairwise(failed)) <= _SLICE
+        assert len(set(failed)) > 2 or is_cancelled
+        await redis.start()
 
 
 async def test_the_expected_reply_to_rows_is_that_of_redis(redis: RedisServer) -> None:
@@ -104,7 +141,7 @@ async def test_the_expected_reply_to_rows_is_that_of_redis(redis: RedisServer) -
             await run_all(writer._servers, [], made)
 
             assert [rows.replies for rows in made] == [[]]
-            writer._written_rows(made[0])
+            noted(writer, made)
         assert turns[0].frames_written == 299
         assert writer.held_bytes == 0
 
@@ -119,7 +156,7 @@ async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
         made: list[TextRows] = []
         await writer._make([turn], made, [])
         made[0].replies = [[scripts.FULL, 0]]
-        writer._written_rows(made[0])
+        noted(writer, made)
         assert turn in writer._stuck
 
         turn.end(is_received=False)
@@ -151,8 +188,7 @@ async def test_rows_on_their_way_make_no_turn_lose_anything(redis: RedisServer) 
         write(other, "y" * 60)
         other.keep_texts()
         assert not other.is_kept
-        for rows in made:
-            writer._written_rows(rows)
+        noted(writer, made)
 
 
 async def test_many_turns_are_written_at_once_and_each_is_read_as_it_is(redis: RedisServer) -> None:

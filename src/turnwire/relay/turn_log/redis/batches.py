@@ -28,7 +28,7 @@ from turnwire.relay.turn_log.redis.turn import RedisTurn
 
 _AT_ONCE: Final = 128
 _CALL_BYTES: Final = 1_048_576
-"""Most turns of one call, and its size, but for one turn more."""
+"""Most turns of one call, and its size, but for one turn more, or a slice of them in rows."""
 
 _ROWS: Final = 128
 """Most rows of one call, and some more. Redis does nothing else meanwhile, about a millisecond."""
@@ -187,7 +187,7 @@ class TextRows:
 
     def _new_start(self, turn: RedisTurn) -> tuple[bytes, bytes]:
         values = (turn.key, turn.id, self._lease_ms, "", self._kept_ms, 2, "count")
-        turn.row_start = packed_keys(turn.key, scripts.APPEND), in_messagepack(values)
+        turn.row_start = packed_keys(turn.key, scripts.APPEND.parts), in_messagepack(values)
         return turn.row_start
 
     def call(self) -> Call:

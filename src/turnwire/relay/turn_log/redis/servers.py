@@ -230,10 +230,15 @@ class Servers:
         if not self._client.takes_many:
             keys = [_key(chat, part) for chat in call.chats for part in PARTS[: script.parts]]
             return (name, text, count, *keys, values, *call.data)
-        sent = call.sent or _as_sent(call)
-        words = [b"*%d\r\n" % (4 + count + sent.count)]
+        sent = call.sent
+        words = [b"*%d\r\n" % (4 + count + (sent.count if sent else len(call.data)))]
         words += map(packed, (name.encode(), text.encode(), b"%d" % count))
-        return Packed(b"".join((*words, sent.keys, packed(values), sent.data)))
+        if sent:
+            return Packed(b"".join((*words, sent.keys, packed(values), sent.data)))
+        words += [packed_keys(chat, script.parts) for chat in call.chats]
+        for each in (values, *call.data):
+            words += (b"$%d\r\n" % len(each), each, b"\r\n")  # as `packed`, but copied once
+        return Packed(b"".join(words))
 
     def _node(self, chat: str) -> str:
         return self._client.node(_key(chat, PARTS[0]))
@@ -244,12 +249,7 @@ def _key(chat: str, part: str) -> str:
     return f"turnwire:{{{chat}}}:{part}"
 
 
-def _as_sent(call: Call) -> Sent:
-    keys = [packed_keys(chat, call.script) for chat in call.chats]
-    return Sent(b"".join(keys), b"".join(map(packed, call.data)), len(call.data))
-
-
 @lru_cache(_CHATS)
-def packed_keys(chat: str, script: Script) -> bytes:
-    """Return the keys of a chat that a script gets, as they are sent."""
-    return b"".join([packed(_key(chat, part).encode()) for part in PARTS[: script.parts]])
+def packed_keys(chat: str, parts: int) -> bytes:
+    """Return the keys of so many parts of a chat, as they are sent."""
+    return b"".join([packed(_key(chat, part).encode()) for part in PARTS[:parts]])

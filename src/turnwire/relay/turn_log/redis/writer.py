@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias
 
@@ -56,7 +56,7 @@ class Writer:
     """Writes what changes within `BATCH_S`, for all turns in one pipeline.
 
     `process` is the id of this one. At most `total_bytes` wait for Redis, and as many, but at most
-    2 MiB, are on their way.
+    2 MiB, are on their way, but for a slice of turns more.
     """
 
     def __init__(
@@ -220,12 +220,16 @@ class Writer:
     async def _flush(self, turns: Sequence[RedisTurn]) -> None:
         made: list[TextRows] = []
         writes: list[_Write] = []
+        written_rows = self._written_rows(made)
         try:
             await self._make(turns, made, writes)
             replies = await run_all(self._servers, [write.call for write in writes], made)
-        finally:  # if the process stops here, nobody knows what Redis has of the rows
-            for rows in made:
-                self._written_rows(rows)
+            for index, _ in enumerate(written_rows, 1):
+                if index % _SLICE == 0:
+                    await asyncio.sleep(0)
+        finally:  # if the process stops here, nobody knows what Redis has of the other rows
+            for _ in written_rows:
+                pass
         for index, (write, reply) in enumerate(zip(writes, replies, strict=True)):
             if index % _SLICE == 0:
                 await _give_way(len(writes))
@@ -279,12 +283,17 @@ class Writer:
                 return writes[-1].call.size
         return 0
 
-    def _written_rows(self, rows: TextRows) -> None:
-        """Note the replies to these rows, if there are any."""
-        self._row_bytes -= rows.size
-        if rows.replies != []:
-            for (turn, data), reply in zip_longest(rows.rows(), rows.replies or ()):
-                self._written_row(turn, data, reply)
+    def _written_rows(self, made: Sequence[TextRows]) -> Iterator[None]:
+        """Note the replies to these rows, if there are any, in steps of one row.
+
+        There is no step for rows that Redis has all taken.
+        """
+        for rows in made:
+            self._row_bytes -= rows.size
+            if rows.replies != []:
+                for (turn, data), reply in zip_longest(rows.rows(), rows.replies or ()):
+                    self._written_row(turn, data, reply)
+                    yield
 
     def _written_row(self, turn: RedisTurn, data: bytes, reply: Sequence[Any] | None) -> None:
         if reply is None:
