@@ -224,6 +224,7 @@ class Writer:
         try:
             await self._make(turns, made, writes)
             replies = await run_all(self._servers, [write.call for write in writes], made)
+            await _give_way(len(turns))
             for index, _ in enumerate(written_rows, 1):
                 if index % _SLICE == 0:
                     await asyncio.sleep(0)
