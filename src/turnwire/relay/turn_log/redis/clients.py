@@ -145,10 +145,10 @@ class _Server:
         for command in commands:
             assert isinstance(command, Packed)
             words.append(command.data)
+        if sum(map(len, words)) > _LONG_BYTES:
+            await asyncio.sleep(0)  # not behind the look whether the server closed the connection
         connection = await self._connection()
         try:
-            if sum(map(len, words)) > _LONG_BYTES:
-                await asyncio.sleep(0)
             await connection.send_packed_command(words, check_health=False)
             replies = [await _reply(connection) for _ in words]
         except BaseException:  # replies may come that nobody waits for
