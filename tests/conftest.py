@@ -70,7 +70,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Write down each test that failed, with the first line of its reason."""
+    """Write down each test that failed, with the first line of its reason and the way to it."""
     _note(report)
 
 
@@ -87,7 +87,18 @@ def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
     why = crash.message if crash else f"{report.longrepr}".strip().rpartition("\n")[2]
     first = why.partition("\n")[0][:160]
     with Path(_FAILED).open("a") as failed:
-        failed.write(f"{report.nodeid}: {first}\n")
+        failed.write(f"{report.nodeid}: {first}{_way(report.longrepr)}\n")
+
+
+def _way(reason: object) -> str:
+    """The lines of our tests that a failure came through, the last one last: ` (a.py:7, b.py:9)`.
+
+    A reason such as `TimeoutError` says nothing of what was waited for.
+    """
+    entries = getattr(getattr(reason, "reprtraceback", None), "reprentries", ())
+    places = [place for entry in entries if (place := getattr(entry, "reprfileloc", None))]
+    ours = [f"{each.path}:{each.lineno}" for each in places if each.path.startswith("tests/")]
+    return f" ({', '.join(ours[-4:])})" if ours else ""
 
 
 def _import_all(package: str) -> None:

@@ -5,7 +5,7 @@ import socket
 from types import TracebackType
 from typing import Final, Self
 
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 _LAST: Final = b"\r\n0\r\n\r\n"
 """The mark of a body's end."""
@@ -44,7 +44,7 @@ class Reader:
     async def sees_or_ends(self, data: bytes) -> None:
         await until(lambda: data in self.heard or self.is_over)
 
-    async def ends(self, within_s: float = 20) -> None:
+    async def ends(self, within_s: float = PATIENCE_S) -> None:
         """Wait until the response is over, or the connection."""
         await until(lambda: self.is_over, within_s)
 

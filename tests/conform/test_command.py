@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from turnwire.conform.command import run_command
 
 pytestmark = pytest.mark.sockets
@@ -32,6 +33,6 @@ async def test_one_that_takes_too_long_is_killed_with_what_it_started(tmp_path: 
 async def test_what_it_leaves_behind_lives_on(tmp_path: Path) -> None:
     late = tmp_path / "late"
     assert await run_command(f"(sleep 0.2; touch {late}) &", 20.0) == 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not late.exists():  # noqa: ASYNC110 (a file has no event)
             await asyncio.sleep(0.02)

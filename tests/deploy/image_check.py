@@ -209,7 +209,7 @@ async def test_a_prompt_is_answered_by_the_agents_image(
                 ready = await client.get(f"http://127.0.0.1:{port}/readyz")
                 metrics = await client.get(f"http://127.0.0.1:{metrics_port}/metrics")
             os.kill(pid, signal.SIGTERM)
-            _, log = await asyncio.wait_for(process.communicate(), 20)
+            _, log = await asyncio.wait_for(process.communicate(), PATIENCE_S)
 
     assert usage[0] == 0, usage
     assert "serve an agent to a gateway" in usage[1]

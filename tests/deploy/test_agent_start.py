@@ -63,7 +63,7 @@ class Started:
     async def stopped(self) -> str:
         """Its log, after a SIGTERM that it took well."""
         self.process.send_signal(signal.SIGTERM)
-        _, log = await asyncio.wait_for(self.process.communicate(), 15)
+        _, log = await asyncio.wait_for(self.process.communicate(), PATIENCE_S)
         assert self.process.returncode == 0, log
         return log.decode()
 

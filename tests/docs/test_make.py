@@ -52,7 +52,9 @@ def test_a_step_that_fails_hides_no_other() -> None:
 
 
 def test_tests_that_failed_are_named_once_more_at_the_end(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text("def test_it():\n    assert 1 + 1 == 3\n")
+    (tmp_path / "tests").mkdir()
+    it = "def test_it():\n    go()\n\ndef go():\n    assert 1 + 1 == 3\n"
+    (tmp_path / "tests/test_it.py").write_text(it)
     (tmp_path / "test_other.py").write_text("import nothing_of_this_name\n")
     (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
     named = tmp_path / "failed"
@@ -65,11 +67,12 @@ def test_tests_that_failed_are_named_once_more_at_the_end(tmp_path: Path) -> Non
             [*command, "-n", workers], cwd=tmp_path, env=tests, capture_output=True, check=False
         )
 
+    way = "tests/test_it.py:2, tests/test_it.py:5"
     assert sorted(named.read_text().splitlines()) == [
-        "test_it.py::test_it: assert (1 + 1) == 3",
-        "test_it.py::test_it: assert (1 + 1) == 3",
         "test_other.py: E   ModuleNotFoundError: No module named 'nothing_of_this_name'",
         "test_other.py: E   ModuleNotFoundError: No module named 'nothing_of_this_name'",
+        f"tests/test_it.py::test_it: assert (1 + 1) == 3 ({way})",
+        f"tests/test_it.py::test_it: assert (1 + 1) == 3 ({way})",
     ]
 
 

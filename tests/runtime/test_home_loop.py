@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from turnwire_agent.home_loop import HomeLoop
 
 
@@ -47,7 +48,7 @@ async def test_who_stops_waiting_stops_it() -> None:
     await began.wait()
     with pytest.raises(TimeoutError):
         await stopped
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await ended.wait()
 
 

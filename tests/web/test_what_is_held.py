@@ -14,7 +14,7 @@ from gateway.pictures import ask_with_picture
 from gateway.process import Process
 from gateway.running import Gateway
 from gateway.tokens import bearer
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.sockets
 
@@ -117,7 +117,9 @@ async def test_bodies_that_are_not_whole_count_for_who_sends_them() -> None:
         await other.send(request(body, headers=bearer("other")))
 
         answers = [asyncio.create_task(client.read(12)) for client in parked]
-        done, pending = await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+        done, pending = await asyncio.wait(
+            answers, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE_S
+        )
         assert {one.result()[-3:] for one in done} == {b"503"}
         assert len(pending) == 1, "the other one still has room"
         got = b""

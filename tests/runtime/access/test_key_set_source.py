@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from runtime.access.key_sets import key_set
 from runtime.llm.scripted_server import (
     Connection,
@@ -130,7 +131,7 @@ async def test_what_is_no_file_or_too_long_is_refused(tmp_path: Path) -> None:
 
     for path, why in ((large, "more than"), (fifo, "no such file"), (tmp_path, "no such file")):
         with pytest.raises(NoKeySetError, match=why):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 await FileSource(path).read()
 
 

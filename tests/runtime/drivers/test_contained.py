@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from runtime.drivers.model_agent import playing, says
 from runtime.host.hosted import Frame, hosted, words
 from runtime.llm.call.called import model
@@ -91,7 +92,7 @@ async def test_answers_that_would_end_the_process(called: Callable[[], NoReturn]
         answers=Ending(called),
         tools=ToolRunner(ToolThread()),
     )
-    async with hosted(driver) as host, host.socket() as socket, asyncio.timeout(5):
+    async with hosted(driver) as host, host.socket() as socket, asyncio.timeout(PATIENCE_S):
         assert last(await socket.turn("hello"))["error"] == "The agent failed."
         assert last(await socket.turn("hello", "p2"))["error"] == "The agent failed."
 
@@ -107,7 +108,7 @@ async def test_a_compaction_that_would_end_the_process(
     async with (
         playing([sends(response(400, overflow)), says("Fine.")], compaction=compaction) as play,
         play.host.socket() as socket,
-        asyncio.timeout(5),
+        asyncio.timeout(PATIENCE_S),
     ):
         assert last(await socket.turn("hello"))["error"] == LOSSES["context-overflow"]
         assert words(await socket.turn("hello", "p2")) == "Fine."

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from runtime.drivers.model_agent import calls, playing, results, says
 from runtime.host.hosted import words
 from runtime.llm.call.called import chunk
@@ -44,7 +45,7 @@ async def test_tools_run_side_by_side_and_are_told_as_they_end() -> None:
     @tool
     async def slow(n: int) -> int:
         """Wait for the quick one."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.to_thread(_wait, arrived)
         return n
 
@@ -106,7 +107,7 @@ async def test_a_stop_in_the_text_ends_the_call_of_the_model() -> None:
         await socket.send("abort", turnId=turn["turnId"])
         end = await socket.until("message.finalize")
         assert end["reason"] == "canceled"
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(10):
             await play.provider.hung_up.wait()
         assert words(await socket.turn("Again", "p2")) == "Next."
         sent = json.loads(play.provider.asked[1].body)["messages"]

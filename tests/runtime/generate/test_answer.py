@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from turnwire_agent.generate.answer import KEEPALIVE, Answer
 from turnwire_agent.generate.parts import Part
 
@@ -39,7 +40,7 @@ class Wire:
 async def answered(
     wire: Wire, parts: AsyncGenerator[Part, None], ended: Callable[[bool], None], **times: float
 ) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await Answer(parts, ended, **times)({}, wire.receive, wire.send)
 
 

@@ -11,6 +11,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import CloseCode
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import QUICK, Hosted, Scripted, words
 from turnwire_agent.access.access import Access, Caller
 from turnwire_agent.access.listening import listener
@@ -49,7 +50,7 @@ async def served() -> AsyncIterator[Hosted]:
     listening, _ = listener("127.0.0.1:0", has_token=True)
     replica = Replica(MemoryJournal(), Scripted(slow), Frames(), QUICK)
     access = Access(loopback=True, tokens=Lasting())
-    async with HostServer(replica, listening, access, QUICK), asyncio.timeout(5):
+    async with HostServer(replica, listening, access, QUICK), asyncio.timeout(PATIENCE_S):
         yield Hosted(listening.getsockname()[1], replica)
 
 

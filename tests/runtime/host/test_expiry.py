@@ -6,6 +6,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import Scripted, hosted
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.journal.memory import MemoryJournal
@@ -48,7 +49,7 @@ async def test_a_question_in_a_store_whose_clock_is_ahead_is_closed_by_one_claim
 
     async with hosted(Scripted(turn), journal) as host, host.socket() as socket:
         await socket.ask("hello")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.until("question.expired", questionId="q1")
             await socket.until("complete", promptId="p1")
     assert journal.claims == 2  # one for the prompt
@@ -63,7 +64,7 @@ async def test_a_question_in_a_store_whose_clock_is_behind_is_left_until_it_is_d
 
     async with hosted(Scripted(turn), journal) as host, host.socket() as socket:
         await socket.ask("hello")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.until("question.expired", questionId="q1")
     assert time.monotonic() - began > 0.4
     assert journal.claims == 2
@@ -77,6 +78,6 @@ async def test_a_store_without_a_clock_of_its_own_has_that_of_the_process() -> N
 
     async with hosted(Scripted(turn), journal) as host, host.socket() as socket:
         await socket.ask("hello")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.until("question.expired", questionId="q1")
     assert journal.claims == 2

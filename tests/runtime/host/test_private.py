@@ -10,6 +10,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import CloseCode
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import QUICK, Hosted, Scripted, echo, hosted, words
 from turnwire_agent.host.commands import AbortCommand, command
 from turnwire_agent.host.driver import Ended, Turn
@@ -88,7 +89,7 @@ async def test_what_others_asked_before_is_not_done() -> None:
         return Ended()
 
     async with hosted(Scripted(slow), journal, PRIVATE) as host, host.socket(**ANN) as socket:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             frames = await socket.rest("p0")
         assert frames[-2]["reason"] == "end_turn"
         async with host.socket(**ANN) as later:

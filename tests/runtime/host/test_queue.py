@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import QUICK, Scripted, echo, hosted
 from turnwire_agent.host.commands import AbortCommand, command
 from turnwire_agent.host.driver import Ended, Turn
@@ -127,5 +128,5 @@ async def test_a_turn_ends_though_commands_come_again_and_again() -> None:
         arrivals = 0
 
     async with hosted(Scripted(echo), Flooded()) as host, host.socket() as socket:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.turn("hello")

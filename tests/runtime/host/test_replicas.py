@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import QUICK, Opening, Scripted, echo, hosted, words
 from turnwire_agent.host.driver import Ended, Parked, Turn
 from turnwire_agent.journal.memory import MemoryJournal
@@ -120,7 +121,7 @@ async def test_a_stop_reaches_a_holder_that_has_no_socket_of_the_session(opening
         # It takes no turns: the other one finds the prompt when it looks.
         hosted(Scripted(answer), opening(), replace(QUICK, turns=0)) as there,
         there.socket() as socket,
-        asyncio.timeout(5),
+        asyncio.timeout(PATIENCE_S),
     ):
         await socket.ask("hello")
         await socket.until("message.create")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import QUICK, Hosted, Scripted, Socket, hosted, words
 from turnwire_agent.host.driver import Ended, Turn
 from turnwire_agent.session.deltas import TextAdded
@@ -74,7 +75,7 @@ async def test_a_large_frame_passes_and_others_may_wait_behind_it() -> None:
         await story.tell(9, 1_000)
         story.end()
         awake(socket)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert len(words(await socket.rest())) == LARGE + 9_000
 
 
@@ -85,7 +86,7 @@ async def test_behind_a_large_frame_no_more_may_wait_than_else() -> None:
         await story.tell(1, LARGE)
         await story.tell(6, LITTLE)
         awake(socket)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(ConnectionClosed):
                 await socket.rest()
 
@@ -97,7 +98,7 @@ async def test_large_frames_one_after_another_do_not_wait() -> None:
         await story.tell(2, LARGE)
         await story.tell(1, 1)
         awake(socket)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(ConnectionClosed):
                 await socket.rest()
 
@@ -108,12 +109,12 @@ async def test_once_a_large_frame_is_read_no_more_may_wait_than_before() -> None
         awake(socket)
         await socket.ask("tell")
         await story.tell(1, LARGE)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.until("message.part.text-delta")
         socket.connection.transport.pause_reading()
         await story.tell(LARGE // LITTLE, LITTLE)
         awake(socket)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(ConnectionClosed):
                 await socket.rest()
 
@@ -126,7 +127,7 @@ async def test_a_long_history_passes() -> None:
         async with slow(host) as socket:
             await story.tell(9, 1_000)
             awake(socket)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 (init,) = [await socket.next()]
                 assert len(init["session"]["messages"][1]["parts"][0]["text"]) == LARGE
                 story.end()

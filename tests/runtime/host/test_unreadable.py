@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from prometheus_client import REGISTRY
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import Scripted, echo, hosted, words
 
 pytestmark = pytest.mark.sockets
@@ -27,7 +28,7 @@ async def test_a_prompt_that_cannot_be_read_is_refused_and_nobody_else_hears_of_
     before = refused()
     assert before is not None
     async with hosted(Scripted(echo)) as host, host.socket() as socket, host.socket() as other:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await socket.connection.send(sent)
             error = await socket.next()
             assert error == {"type": "error", "error": "The prompt cannot be read"} | named

@@ -7,6 +7,7 @@ import sys
 import pytest
 from msgspec import Raw
 
+from gateway.waiting import PATIENCE_S
 from runtime.host.hosted import Scripted, echo, hosted, words
 from turnwire_agent.host.commands import AbortCommand
 from turnwire_agent.host.driver import Ended, Parked, Turn
@@ -112,12 +113,12 @@ async def test_a_driver_that_breaks_its_contract_ends_one_turn_alone(answer: obj
         return await answer(turn)  # type: ignore[operator, no-any-return]
 
     async with hosted(Scripted(turn)) as host:
-        async with host.socket() as socket, asyncio.timeout(5):
+        async with host.socket() as socket, asyncio.timeout(PATIENCE_S):
             frames = await socket.turn("break it")
             assert frames[-2]["reason"] == "error"
             assert frames[-2]["error"] == "The agent failed."
         await asyncio.sleep(0.05)
-        async with host.socket() as socket, asyncio.timeout(5):
+        async with host.socket() as socket, asyncio.timeout(PATIENCE_S):
             assert words(await socket.turn("go on", "p2")) == "fine"
 
 
@@ -128,7 +129,7 @@ async def test_streamed_words_that_no_row_can_hold_do_not_stop_the_session() -> 
             await asyncio.Event().wait()
         return Ended()
 
-    async with hosted(Scripted(turn)) as host, host.socket() as socket, asyncio.timeout(5):
+    async with hosted(Scripted(turn)) as host, host.socket() as socket, asyncio.timeout(PATIENCE_S):
         assert (await socket.turn("break it"))[-2]["reason"] == "end_turn"
 
 
@@ -149,7 +150,7 @@ async def test_a_turn_that_kills_each_process_is_given_up() -> None:
         return Ended()
 
     async with hosted(Scripted(turn), journal) as host, host.socket() as socket:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             finalized = await socket.until("message.finalize", turnId="t1")
             assert (finalized["reason"], finalized["error"]) == ("error", "The agent failed.")
             assert (await socket.turn("next", "p2"))[-2]["reason"] == "end_turn"

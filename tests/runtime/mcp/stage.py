@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from gateway.waiting import PATIENCE_S
 from turnwire_agent.mcp.errors import GoneError
 from turnwire_agent.mcp.port import Listed
 from turnwire_agent.mcp.settings import Program, Server
@@ -46,7 +47,7 @@ class Faulty:
 
 async def until(seen: Callable[[], object]) -> None:
     """Wait until something is so, in another task or in another process."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not seen():  # noqa: ASYNC110 (nothing else tells of it)
             await asyncio.sleep(0.005)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from runtime.mcp.stage import CONTEXT, TEXT, FakeServer, FakeSession, until
 from turnwire_agent.mcp import remote
 from turnwire_agent.mcp.errors import GoneError, ProtocolError, QuestionError, SilentError
@@ -25,7 +26,7 @@ async def running(fake: FakeServer, backoff_s: float = 0.01) -> AsyncIterator[Re
     task = asyncio.create_task(server.run())
     yield server
     server.stop()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await task
 
 
@@ -174,7 +175,7 @@ async def test_nobody_waits_for_a_task_that_has_ended() -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await server.tried()
 
 

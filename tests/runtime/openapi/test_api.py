@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from runtime.llm.scripted_server import Script, ScriptedServer, head, response, sends
 from runtime.llm.scripted_server import sends_then_silent as silent
 from runtime.tools.openapi.documents import ID, TEXT, Json, document, json_body
@@ -206,7 +207,7 @@ async def test_an_answer_without_an_end_is_read_up_to_its_bound() -> None:
     answer = head(200, {"content-type": "text/plain"}) + b"x" * 2_000
     async with shop(silent(answer), body_bytes=1_000) as (api, server):
         assert "rest was left out" in await call(api, "read", id="1")
-        await asyncio.wait_for(server.hung_up.wait(), 10)
+        await asyncio.wait_for(server.hung_up.wait(), PATIENCE_S)
 
 
 @pytest.mark.parametrize("script", [silent(), silent(head(200) + b"x")])
@@ -221,11 +222,11 @@ async def test_a_call_has_a_time(script: Script) -> None:
 async def test_who_cancels_a_call_closes_its_connection() -> None:
     async with shop(silent()) as (api, server):
         task = asyncio.create_task(call(api, "read", id="1"))
-        await asyncio.wait_for(server.was_asked.wait(), 10)
+        await asyncio.wait_for(server.was_asked.wait(), PATIENCE_S)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.hung_up.wait(), 10)
+        await asyncio.wait_for(server.hung_up.wait(), PATIENCE_S)
 
 
 @pytest.mark.parametrize(

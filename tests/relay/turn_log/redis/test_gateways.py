@@ -14,7 +14,7 @@ from gateway.clients import is_whole, outline, post, said
 from gateway.redis_server import RedisServer
 from gateway.running import Gateway
 from gateway.slow_line import SlowLine
-from gateway.waiting import until
+from gateway.waiting import PATIENCE_S, until
 from relay.turn_log.redis.rig import all_listen
 from support.asking_dialect import Asking, Asks, Begun, Over, Text, Waits
 from support.framed_transport import FramedTransport
@@ -274,7 +274,7 @@ async def test_a_turn_with_a_hole_is_not_shown(agent: AskingAgent, own_redis: Re
         async def is_claimed() -> bool:
             return "lease" in await own_redis.ask("KEYS", "*")
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not await is_claimed():  # noqa: ASYNC110 (what is asked has no event)
                 await asyncio.sleep(0.05)
         assert (await post(other)).status_code == 409, "the turn has its chat again"

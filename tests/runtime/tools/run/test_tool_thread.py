@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from gateway.waiting import PATIENCE_S
 from turnwire_agent.tools.run.tool_thread import ToolThread, give_slot_up
 
 
@@ -23,10 +24,10 @@ async def test_a_tool_that_would_end_the_process_ends_itself_alone(tool: object)
     thread = ToolThread()
     other = thread.start(lambda: asyncio.sleep(0.2, "other"))
     ended = thread.start(tool)  # type: ignore[arg-type]
-    await asyncio.wait([ended.done], timeout=5)
+    await asyncio.wait([ended.done], timeout=PATIENCE_S)
     assert isinstance(ended.done.exception(), SystemExit | KeyboardInterrupt)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert await other.done == "other"
         assert await thread.start(lambda: "next").done == "next"
     thread.close()
@@ -39,10 +40,10 @@ async def test_a_function_that_was_stopped_before_its_turn_came_is_never_called(
     stopped = thread.start(lambda: called.append("stopped"))
     await asyncio.sleep(0.05)
     stopped.cancel()
-    await asyncio.wait([stopped.done], timeout=5)
+    await asyncio.wait([stopped.done], timeout=PATIENCE_S)
     assert stopped.done.cancelled()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await first.done
         await thread.start(lambda: called.append("next")).done
         await thread.start(lambda: called.append("last")).done
@@ -59,7 +60,7 @@ async def test_functions_that_never_end_keep_no_other_from_running() -> None:
     for each in endless:
         each.cancel()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert await thread.start(lambda: "next").done == "next"
     stop.set()
     thread.close()
@@ -76,7 +77,7 @@ async def test_a_function_that_waits_for_a_person_has_no_slot() -> None:
         return "asked"
 
     asking = thread.start(asks)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert [await thread.start(lambda: "other").done for _ in range(2)] == ["other"] * 2
         answered.set()
         assert await asking.done == "asked"
