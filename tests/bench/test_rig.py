@@ -42,7 +42,7 @@ from turnwire_lab.bench.farm import DISTURBED, Farm, Measured, Spent, quietest
 from turnwire_lab.bench.load import Found, Load, Plan
 from turnwire_lab.bench.modes.turn_log import BesideRedis
 from turnwire_lab.bench.programs import NotStartedError, Program, wait_for
-from turnwire_lab.bench.rounds import Round
+from turnwire_lab.bench.rounds import Round, of_window
 from turnwire_lab.bench.run import Run, run_modes
 from turnwire_lab.bench.tools import Tools
 from turnwire_lab.process import free_port
@@ -104,7 +104,20 @@ def test_what_a_window_counts_begins_when_all_are_open(farm: Farm, name: str) ->
     assert (found.fault, found.deltas) == (None, 9)
     assert found.latency_us is not None
     assert found.latency_us.count == 6  # none of those from before they went on
+    assert found.stretch_p99_us is None
     assert spent.deltas <= 6
+
+
+def test_each_500_deltas_in_a_row_have_a_99th_percentile(farm: Farm) -> None:
+    load = Load(plan=Plan(deltas=56, rate=100, hold=True), streams=20)
+    found, spent = farm.run_held(TURNWIRE, load, 0.5)
+
+    assert found.latency_us is not None
+    assert found.stretch_p99_us is not None
+    assert (found.latency_us.count, found.stretch_p99_us.count) == (1_100, 2)
+    assert found.latency_us.p25 <= found.stretch_p99_us.p1  # 495 of all are not above it
+    assert found.stretch_p99_us.most <= found.latency_us.most
+    assert of_window(found, spent)["calm_p99_us"] == found.stretch_p99_us.p10
 
 
 def test_a_window_without_streams_is_an_error(farm: Farm) -> None:

@@ -232,7 +232,7 @@ def _http() -> Iterator[Goal]:
         p99 = measures.http_p99(case, contender)
         what = f"… added latency p99 with a turn log in {where}"
         yield Goal(what, p99, "µs", at_most=300)
-        cost = measures.cost_beside(case, AG_UI, contender)
+        cost = measures.beside(case, "us_per_frame", AG_UI, contender)
         what = f"`ag-ui`: CPU/frame, turn log in {where} vs none (interval of 95 %)"
         yield Goal(what, cost, at_most=at_most)
     for ours, theirs, name, within in (
@@ -245,6 +245,9 @@ def _http() -> Iterator[Goal]:
             beside = measures.latency_beside(case, point, theirs, ours)
             what = f"`ag-ui`: latency {point}, {name} (interval of 95 %)"
             yield Goal(what, beside, same_within=same_within)
+        calm = measures.beside(case, "calm_p99_us", theirs, ours)
+        what = f"`ag-ui`: latency p99 of calm stretches, {name} (interval of 95 %)"
+        yield Goal(what, calm)
     cost = measures.rate(case, TURNWIRE, "http-paced", "us_per_frame", OPENAI_CHAT)
     yield Goal(f"`openai-chat`, {case}: CPU/frame vs `v2`", cost)
     case = "32 clients"

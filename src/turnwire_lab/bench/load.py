@@ -113,6 +113,8 @@ class Found(Struct, frozen=True):
     first_byte_us: Quantiles | None = None
     first_delta_us: Quantiles | None = None
     latency_us: Quantiles | None = None
+    stretch_p99_us: Quantiles | None = None
+    """Of the 99th percentiles of the latency, one for each 500 deltas in a row."""
 
     @property
     def fault(self) -> str | None:

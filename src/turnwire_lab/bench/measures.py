@@ -86,10 +86,10 @@ def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Mea
     )
 
 
-def cost_beside(case: str, theirs: str, ours: str) -> Measure:
-    """How many times another contender's CPU of a frame, by many rounds."""
+def beside(case: str, figure: str, theirs: str, ours: str) -> Measure:
+    """How many times another contender's figure, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(rounds.values("turn-log", case, name, "us_per_frame") for name in (ours, theirs))
+        *(rounds.values("turn-log", case, name, figure) for name in (ours, theirs))
     )
 
 

@@ -47,11 +47,12 @@ def of_load(found: Found, spent: Spent) -> Mapping[str, float]:
     return figures
 
 
-def of_window(spent: Spent) -> Mapping[str, float]:
+def of_window(found: Found, spent: Spent) -> Mapping[str, float]:
     """The figures of turns that were open before and after."""
     if not spent.deltas:
         return {}
-    return {
+    calm = {"calm_p99_us": found.stretch_p99_us.p10} if found.stretch_p99_us else {}
+    return calm | {
         "us_per_frame": spent.gateway_s * 1e6 / spent.deltas,
         "frames_per_s": spent.deltas / spent.wall_s,
         "gateway_share": spent.gateway_s / spent.wall_s,

@@ -98,7 +98,7 @@ class Run:
                 case=case,
                 contender=name,
                 number=number,
-                figures=of_load(found, spent) if window_s is None else of_window(spent),
+                figures=of_load(found, spent) if window_s is None else of_window(found, spent),
                 latency_us=found.latency_us,
                 foreign=spent.foreign,
                 void=found.fault,

@@ -196,7 +196,7 @@ def _window_figures(
         found = client.found()
     finally:
         client.kill()
-    figures = dict(of_window(spent))
+    figures = dict(of_window(found, spent))
     if spent.deltas:
         figures["wire_bytes_per_frame"] = carried / spent.deltas
     return figures, (found, spent)

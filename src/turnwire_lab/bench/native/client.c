@@ -49,6 +49,11 @@ struct samples {
 
 static struct samples first_bytes, first_deltas, latencies;
 
+// The 99th percentile of each so many latencies in a row: most of what else the machine has to do
+// is in few of them.
+enum { STRETCH = 500 };
+static struct samples stretches;
+
 static void add(struct samples *samples, uint64_t ns) {
   if (samples->count == samples->room) {
     samples->room = samples->room ? 2 * samples->room : 4096;
@@ -196,6 +201,15 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static void add_stretches(void) {
+  uint32_t stretch[STRETCH];
+  for (size_t from = 0; from + STRETCH <= latencies.count; from += STRETCH) {
+    memcpy(stretch, latencies.values + from, sizeof stretch);
+    qsort(stretch, STRETCH, sizeof *stretch, ascending);
+    add(&stretches, stretch[STRETCH * 99 / 100]);
+  }
+}
+
 static void print_samples(const char *name, struct samples *samples) {
   static const struct {
     const char *name;
@@ -227,7 +241,9 @@ static void report(uint64_t from_ns, uint64_t to_ns) {
          (unsigned long long)options.total - over, deltas, bytes, reads, cpu_s);
   print_samples("first_byte_us", &first_bytes);
   print_samples("first_delta_us", &first_deltas);
+  add_stretches();  // before the order is lost
   print_samples("latency_us", &latencies);
+  print_samples("stretch_p99_us", &stretches);
   printf("}\n");
 }
 

@@ -41,6 +41,7 @@ def turn() -> RedisTurn:
         HEAD,
         Control(),
         on_change=nothing,
+        on_texts=nothing,
         on_held=nothing,
         on_too_long=nothing,
         on_not_received=nothing,

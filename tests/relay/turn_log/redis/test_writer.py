@@ -10,12 +10,15 @@ from gateway.redis_server import RedisServer
 from gateway.waiting import until
 from relay.turn_log.listening import write
 from relay.turn_log.redis.rig import Rig, claim, gets_texts, is_flushed, new_rig, open_reader
+from turnwire.core.events import TextDelta
+from turnwire.core.turn_log.entries import TEXT_LENGTH
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows, run_all
+from turnwire.relay.turn_log.redis import writer as writing
+from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows, next_write, run_all
 from turnwire.relay.turn_log.redis.found import LOST
 from turnwire.relay.turn_log.redis.turn import RedisTurn
-from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, Writer
+from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, BATCH_S, Writer
 from turnwire.relay.turn_log.tasks import end
 
 pytestmark = pytest.mark.sockets
@@ -136,8 +139,7 @@ async def test_the_expected_reply_to_rows_is_that_of_redis(redis: RedisServer) -
             for turn in turns[: count % 20 + 1]:
                 turn.append_texts(["x"])
             made: list[TextRows] = []
-            await writer._make(list(writer._dirty), made, [])
-            writer._dirty.clear()
+            await writer._make(turns[: count % 20 + 1], made, [])
             await run_all(writer._servers, [], made)
 
             assert [rows.replies for rows in made] == [[]]
@@ -161,7 +163,7 @@ async def test_a_turn_that_ends_in_a_full_redis_gives_its_chat_up_at_once(
 
         turn.end(is_received=False)
         writer._dirty.clear()
-        writer._written(writer._next_write(turn), [scripts.FULL, 0])
+        writer._written(next_write(turn, 1_000, 1_000), [scripts.FULL, 0])
         assert turn in writer._dirty
         await writer._flush([turn])
         assert turn.is_written
@@ -242,3 +244,83 @@ async def test_a_process_that_stops_writes_all_that_waits_however_much_it_is(
         states = {await redis.ask("HGET", f"turnwire:{{{key}}}:turn", "state") for key in keys}
         sizes = {await redis.ask("LLEN", f"turnwire:{{{key}}}:entries") for key in keys}
     assert (states, sizes) == ({"gone"}, {"1"})
+
+
+async def test_texts_of_one_of_many_turns_wait_until_more_have_come(redis: RedisServer) -> None:
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, _SLICE + 1)
+        for turn in turns:
+            turn.append_texts(["x"])
+        await asyncio.sleep(2 * BATCH_S)
+        assert not writer._dirty
+        for turn in turns:
+            turn.append_texts(["y"])
+
+        await until(lambda: writer._dirty)
+        assert list(writer._dirty) == turns
+        await writer._flush(turns)
+        assert [turn.frames_written for turn in turns] == [2] * len(turns)
+
+
+async def test_other_changes_of_many_turns_do_not_wait(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, _SLICE + 4)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        asks, ends, is_read, is_long, *_ = turns
+        is_read.set_readers(1)
+        for turn in turns:
+            turn.append_texts(["x"])
+        write(asks, TextDelta("y"))
+        ends.end(is_received=False)
+        is_long.append_texts(["z" * (TEXT_LENGTH + 1)])
+
+        assert set(writer._dirty) == {asks, ends, is_read, is_long}
+
+
+async def test_texts_of_few_turns_do_not_wait(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, _SLICE)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        for turn in turns:
+            turn.append_texts(["x"])
+
+        assert list(writer._dirty) == turns
+
+
+async def test_texts_wait_no_longer_when_the_first_reader_comes(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with new_rig(redis.url) as rig:
+        here, there = rig.logs
+        keys = [ChatKey(f"chat{number}") for number in range(2 * _SLICE)]
+        turns = [await claim(here, key) for key in keys]
+        for turn in turns:
+            write(turn, "a")
+        await is_flushed(here, *turns)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        for turn in turns:
+            turn.append_texts(["b"])
+        reader = await open_reader(there, keys[3])
+        await gets_texts(reader, "ab")
+        turns[3].append_texts(["c"])
+        await gets_texts(reader, "abc")
+
+        assert [turn.has_more for turn in turns] == [turn is not turns[3] for turn in turns]
+
+
+async def test_texts_that_wait_are_written_as_the_process_stops(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with new_rig(redis.url) as rig:
+        _, turns = await begun(rig, 2 * _SLICE)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        for turn in turns:
+            turn.append_texts(["b"])
+        await rig.logs[0].aclose()
+
+        for turn in turns:
+            await gets_texts(await open_reader(rig.logs[1], turn.key), "ab")

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.found import Batch
+from turnwire.relay.turn_log.redis.found import LOST, Batch
+from turnwire.relay.turn_log.redis.scripts import Script
 from turnwire.relay.turn_log.redis.servers import (
     DATA,
     Argument,
@@ -21,6 +23,7 @@ from turnwire.relay.turn_log.redis.servers import (
     Failed,
     Sent,
     Servers,
+    call_of,
     in_messagepack,
     packed_keys,
 )
@@ -70,6 +73,40 @@ def append_call(turn: RedisTurn, batch: Batch, lease_ms: int, kept_ms: int) -> C
     data = [each for each in arguments if isinstance(each, bytes)]
     size = sum(map(len, frames))
     return Call(scripts.APPEND, (turn.key,), in_messagepack(arguments), len(arguments), data, size)
+
+
+class Write(Struct):
+    """What is written of one turn: a batch, or that it ends, or that it is lost."""
+
+    turn: RedisTurn
+    call: Call
+    batch: Batch | None = None
+    note: str = ""
+    ends: str = ""
+    has_begun: bool = False
+
+
+def next_write(turn: RedisTurn, lease_ms: int, kept_ms: int) -> Write:
+    """Return what a turn has to write. The two times are as for `append_call`."""
+    if not turn.is_kept:
+        ends, ended_ms = turn.ends
+        call = _call(turn, scripts.FORGET, turn.note, ends, ended_ms, int(turn.has_begun))
+        return Write(turn, call, None, turn.note, ends, turn.has_begun)
+    batch = turn.batch()
+    return Write(turn, append_call(turn, batch, lease_ms, kept_ms), batch)
+
+
+def renewal(turn: RedisTurn, process: str, lease_ms: int, kept_ms: int) -> Write:
+    """Return the call that renews the lease of a turn of this process, or takes one."""
+    if turn.has_lease:
+        return Write(turn, _call(turn, scripts.KEEP, lease_ms, kept_ms))
+    # Redis has nothing of this turn. A reader who comes at once must not get the rest alone.
+    arguments = ("", process, lease_ms, kept_ms, turn.head, turn.note or LOST)
+    return Write(turn, _call(turn, scripts.CLAIM, *arguments))
+
+
+def _call(turn: RedisTurn, script: Script, *arguments: Argument) -> Call:
+    return call_of(script, turn.key, turn.id, *arguments)
 
 
 async def run_all(

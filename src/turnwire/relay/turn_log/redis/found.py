@@ -119,3 +119,11 @@ def is_taken_by_another(head: bytes, reply: Sequence[Any]) -> bool:
 def _closed(data: bytes) -> list[QuestionClosed]:
     found = entries.read(data) if data else []
     return [entry for entry in found if isinstance(entry, QuestionClosed)]
+
+
+def user_of(head: bytes) -> str:
+    """Return who sent the prompt of a turn with this head; empty: nobody can read it here."""
+    try:
+        return entries.read_head(head).user_id
+    except UnreadableError:  # of another release: whoever continues the turn refuses it
+        return ""

@@ -249,6 +249,7 @@ class RedisTurnLog:
             head,
             control,
             on_change=self._writer.on_change,
+            on_texts=self._writer.on_texts,
             on_held=self._writer.on_held,
             on_too_long=self._on_too_long,
             on_not_received=self._take_back,

@@ -9,16 +9,23 @@ from turnwire.core.turn_log.entries import (
     TEXT_LENGTH,
     TEXTS,
     QuestionEnds,
-    UnreadableError,
     count_of,
     frame,
     frame_of_texts,
     pack,
     pack_texts,
-    read_head,
 )
 from turnwire.relay.turn_log.port import ChatKey, TurnControl
-from turnwire.relay.turn_log.redis.found import GONE, LONG, LOST, OVER, RECEIVED, WAITING, Batch
+from turnwire.relay.turn_log.redis.found import (
+    GONE,
+    LONG,
+    LOST,
+    OVER,
+    RECEIVED,
+    WAITING,
+    Batch,
+    user_of,
+)
 
 FRAME_BYTES: Final = 16_384
 """A frame of this size is complete. What is added at once is never divided."""
@@ -35,9 +42,10 @@ FRAME_COST_BYTES: Final = 16
 class RedisTurn:
     """A `TurnWriter`.
 
-    `on_change` gets the turn when there is something to write. `on_held` gets each change of
-    `pending_bytes`. `on_too_long` is called when new readers cannot get the turn any more, and
-    `on_not_received` when Redis may have that a client has the end, and the client does not.
+    `on_change` gets the turn when there is something to write, and `on_texts` when that is texts
+    alone. `on_held` gets each change of `pending_bytes`. `on_too_long` is called when new readers
+    cannot get the turn any more, and `on_not_received` when Redis may have that a client has the
+    end, and the client does not.
 
     `is_kept`: Redis has each entry, or will have it. `has_lease`: Redis knows that the turn runs.
     `has_begun`: it had an entry. `is_written`: Redis knows that it does not run any more.
@@ -53,6 +61,7 @@ class RedisTurn:
         "_on_change",
         "_on_held",
         "_on_not_received",
+        "_on_texts",
         "_on_too_long",
         "_open",
         "_open_count",
@@ -89,6 +98,7 @@ class RedisTurn:
         control: TurnControl,
         *,
         on_change: "Callable[[RedisTurn], object]",
+        on_texts: "Callable[[RedisTurn], object]",
         on_held: "Callable[[RedisTurn, int], object]",
         on_too_long: Callable[[], object],
         on_not_received: "Callable[[RedisTurn], object]",
@@ -96,7 +106,7 @@ class RedisTurn:
         keep_s: float,
     ) -> None:
         self.key = key
-        self.user_id = _user_id(head)
+        self.user_id = user_of(head)
         self.id = turn_id
         self.head = head
         self.control = control
@@ -110,8 +120,7 @@ class RedisTurn:
         """What is the same in all rows of it: its keys, and the first values. Made by the first."""
         self.replies: dict[bytes, tuple[str, bytes]] = {}
         """Whom it replied what, by the number of the message: a message may come twice."""
-        self._on_change = on_change
-        self._on_held = on_held
+        self._on_change, self._on_texts, self._on_held = on_change, on_texts, on_held
         self._on_too_long = on_too_long
         self._on_not_received = on_not_received
         self._turn_bytes = turn_bytes
@@ -126,13 +135,11 @@ class RedisTurn:
         """Of the confirmed frames from `base` on."""
         self._texts: list[str] = []
         """Those after the open frame. They are packed when they are written."""
-        self._open = bytearray()
-        self._open_count = 0
+        self._open, self._open_count = bytearray(), 0
         self._has_events = False
         """Whether the open frame has more than texts."""
         self._fields: dict[str, bytes | str | int] = {}
-        self._ends = ""
-        self._kept_ms = 0
+        self._ends, self._kept_ms = "", 0
 
     def continue_after(self, base: int, frames: Sequence[bytes]) -> None:
         """Redis has these frames of the turn already."""
@@ -156,7 +163,7 @@ class RedisTurn:
         if not waiting:
             if not self.has_begun:
                 self._begin()
-            self._on_change(self)
+            self._on_texts(self)
         waiting += texts
         if len(waiting) >= TEXTS or max(map(len, texts)) > TEXT_LENGTH:
             self.keep_texts()
@@ -391,10 +398,3 @@ class RedisTurn:
             size -= each
             base += 1
         return base
-
-
-def _user_id(head: bytes) -> str:
-    try:
-        return read_head(head).user_id
-    except UnreadableError:  # of another release: whoever continues the turn refuses it
-        return ""

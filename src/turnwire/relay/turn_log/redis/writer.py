@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
-
 from turnwire.relay.turn_log.redis import scripts
-from turnwire.relay.turn_log.redis.batches import TextRows, append_call, run_all
-from turnwire.relay.turn_log.redis.found import LOST, Batch
+from turnwire.relay.turn_log.redis.batches import TextRows, Write, next_write, renewal, run_all
+from turnwire.relay.turn_log.redis.found import LOST
 from turnwire.relay.turn_log.redis.patience import ANSWER_S
-from turnwire.relay.turn_log.redis.scripts import Script
-from turnwire.relay.turn_log.redis.servers import Argument, Call, Servers, call_of
+from turnwire.relay.turn_log.redis.servers import Servers
 from turnwire.relay.turn_log.redis.turn import RedisTurn
 from turnwire.relay.turn_log.tasks import end
 
@@ -25,6 +22,13 @@ KEEP_S: Final = 2.0
 
 BATCH_S: Final = 0.02
 """How long an entry waits for others, in seconds."""
+
+UNREAD_S: Final = 0.1
+"""How long texts wait for others, in seconds, if the turn is one of many and nobody reads it.
+
+Each pipeline costs all streams of the process some latency. And if nobody reads the turn but its
+own client, texts that wait are missed by nobody unless the process dies.
+"""
 
 _SLICE: Final = 8
 """Turns whose writes are made, or confirmed, before other work of the loop: 0.02 to 0.06 ms."""
@@ -41,19 +45,8 @@ OnMessages: TypeAlias = Callable[[RedisTurn, Sequence[bytes]], object]
 """Gets the messages to the process of a turn: number, message, number, and so on."""
 
 
-class _Write(Struct):
-    """What is written of one turn: a batch, or that it ends, or that it is lost."""
-
-    turn: RedisTurn
-    call: Call
-    batch: Batch | None = None
-    note: str = ""
-    ends: str = ""
-    has_begun: bool = False
-
-
 class Writer:
-    """Writes what changes within `BATCH_S`, for all turns in one pipeline.
+    """Writes what changes within `BATCH_S`, for all turns in one pipeline; some texts later.
 
     `process` is the id of this one. At most `total_bytes` wait for Redis, and as many, but at most
     2 MiB, are on their way, but for a slice of turns more.
@@ -83,6 +76,8 @@ class Writer:
         self._turns: dict[RedisTurn, float | None] = {}
         """Those that Redis does not have to the end, and how long that is tried after their end."""
         self._dirty: dict[RedisTurn, None] = {}
+        self._unread: dict[RedisTurn, None] = {}
+        """Those with texts that wait until more have come."""
         self._stuck: dict[RedisTurn, None] = {}
         """Those that could not be written."""
         self._wake, self._urgent = asyncio.Event(), asyncio.Event()
@@ -117,6 +112,21 @@ class Writer:
             if not turn.is_running:
                 self._urgent.set()
 
+    def on_texts(self, turn: RedisTurn) -> None:
+        """Write texts that wait from now on."""
+        if turn.readers or len(self._turns) <= _SLICE:
+            self.on_change(turn)
+        elif turn in self._turns:
+            if not self._unread:
+                asyncio.get_running_loop().call_later(UNREAD_S, self._write_unread)
+            self._unread[turn] = None
+
+    def _write_unread(self) -> None:
+        self._dirty |= self._unread
+        self._unread.clear()
+        self._wake.set()
+        self._urgent.set()
+
     def on_held(self, turn: RedisTurn, size: int) -> None:
         self._held_bytes += size
         if size > 0 and self._held_bytes > self._total_bytes:
@@ -150,7 +160,11 @@ class Writer:
     async def keep(self, turns: Iterable[RedisTurn]) -> None:
         """Renew the leases of these turns, and take their messages."""
         # One that is being claimed is not in `_turns` yet.
-        writes = [self._renewal(turn) for turn in turns if turn.is_running and turn in self._turns]
+        writes = [
+            renewal(turn, self._process, _LEASE_MS, self.kept_ms)
+            for turn in turns
+            if turn.is_running and turn in self._turns
+        ]
         replies = await run_all(self._servers, [write.call for write in writes])
         for write, reply in zip(writes, replies, strict=True):
             if not write.turn.is_running or reply is None:
@@ -163,6 +177,8 @@ class Writer:
                 self._lost_lease(write.turn)
             else:
                 write.turn.set_readers(status)
+                if status and write.turn in self._unread:  # its first reader came
+                    self.on_change(write.turn)
                 self._on_messages(write.turn, reply[1:])
 
     async def aclose(self) -> None:
@@ -219,7 +235,7 @@ class Writer:
 
     async def _flush(self, turns: Sequence[RedisTurn]) -> None:
         made: list[TextRows] = []
-        writes: list[_Write] = []
+        writes: list[Write] = []
         written_rows = self._written_rows(made)
         try:
             await self._make(turns, made, writes)
@@ -240,7 +256,7 @@ class Writer:
                 self._written(write, reply)
 
     async def _make(
-        self, turns: Sequence[RedisTurn], made: list[TextRows], writes: list[_Write]
+        self, turns: Sequence[RedisTurn], made: list[TextRows], writes: list[Write]
     ) -> None:
         """Make what these turns have to write, for one pipeline."""
         size = 0
@@ -266,7 +282,7 @@ class Writer:
         is_up = self._servers.takes_many and not self._servers.is_down("")
         return is_up and self.held_bytes < self._total_bytes
 
-    def _make_write(self, turn: RedisTurn, writes: list[_Write], *, has_room: bool) -> int:
+    def _make_write(self, turn: RedisTurn, writes: list[Write], *, has_room: bool) -> int:
         """Make what a turn has to write. Return its size. `has_room`: in this pipeline."""
         if turn not in self._turns:
             return 0
@@ -280,7 +296,7 @@ class Writer:
         else:
             turn.keep_texts()
             if turn.has_more:
-                writes.append(self._next_write(turn))
+                writes.append(next_write(turn, _LEASE_MS, self.kept_ms))
                 return writes[-1].call.size
         return 0
 
@@ -313,7 +329,7 @@ class Writer:
             turn.set_readers(readers)
         self._go_on(turn)
 
-    def _written(self, write: _Write, reply: Sequence[Any]) -> None:
+    def _written(self, write: Write, reply: Sequence[Any]) -> None:
         turn = write.turn
         if write.batch is None:
             if write.has_begun is turn.has_begun:
@@ -356,35 +372,14 @@ class Writer:
             self._remove(turn)
 
     def _remove(self, turn: RedisTurn) -> None:
-        for turns in (self._turns, self._dirty, self._stuck):
+        for turns in (self._turns, self._dirty, self._unread, self._stuck):
             turns.pop(turn, None)
         if (future := self._settling.pop(turn, None)) is not None and not future.done():
             future.set_result(None)
         self._on_done(turn)
-
-    def _renewal(self, turn: RedisTurn) -> _Write:
-        if turn.has_lease:
-            return _write(turn, scripts.KEEP, _LEASE_MS, self.kept_ms)
-        # Redis has nothing of this turn. A reader who comes at once must not get the rest alone.
-        arguments = ("", self._process, _LEASE_MS, self.kept_ms, turn.head, turn.note or LOST)
-        return _write(turn, scripts.CLAIM, *arguments)
-
-    def _next_write(self, turn: RedisTurn) -> _Write:
-        if not turn.is_kept:
-            ends, kept_ms = turn.ends
-            has_begun = int(turn.has_begun)
-            write = _write(turn, scripts.FORGET, turn.note, ends, kept_ms, has_begun)
-            write.note, write.ends, write.has_begun = turn.note, ends, turn.has_begun
-            return write
-        batch = turn.batch()
-        return _Write(turn, append_call(turn, batch, _LEASE_MS, self.kept_ms), batch)
 
 
 async def _give_way(turns: int) -> None:
     """Let the loop read what came meanwhile, if there are many turns."""
     if turns > _SLICE:
         await asyncio.sleep(0)
-
-
-def _write(turn: RedisTurn, script: Script, *arguments: Argument) -> _Write:
-    return _Write(turn, call_of(script, turn.key, turn.id, *arguments))
