@@ -1,6 +1,6 @@
 """What is written of turns, as calls, and many of them joined to few.
 
-In 20 ms most turns have one frame of texts to write, and nothing else. Each of them is a row of a
+Mostly a turn has one frame of texts to write, and nothing else. Each of them is a row of a
 call, and no object is made for its write. That has to be short, and to touch little memory: the
 deltas of all streams wait meanwhile, and most that is known of a turn is in no cache of the
 processor any more. So nothing is done for each turn when Redis has taken all rows.
@@ -200,7 +200,7 @@ class TextRows:
     def add_texts_of(self, turns: Iterable[RedisTurn]) -> list[RedisTurn]:
         """Add a row for each turn that has texts alone to write. Return the others.
 
-        Nothing is called for a turn that is not needed: this runs for each of them every 20 ms.
+        Nothing is called for a turn that is not needed: this runs for each of them ten times a second.
         """
         others = []
         rows, keys, values = self._turns, self._keys, self._values
