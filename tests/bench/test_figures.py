@@ -79,16 +79,37 @@ def test_a_ratio_of_many_rounds_has_an_interval_that_more_rounds_make_smaller() 
     ours = [110.0, 180.0, 100.0, 420.0, 95.0, 9_000.0]
     theirs = [100.0, 200.0, 100.0, 400.0, 100.0, 100.0]
 
-    few = ratio_of_many(rounds(*ours), rounds(*theirs))
-    many = ratio_of_many(rounds(*ours * 9), rounds(*theirs * 9))
+    few = ratio_of_many(rounds(*ours), rounds(*theirs), 1)
+    many = ratio_of_many(rounds(*ours * 9), rounds(*theirs * 9), 1)
 
     assert few is not None
     assert many is not None
     assert (few.value, few.rounds, many.value, many.rounds) == (1.025, 6, 1.025, 54)
     assert few.lower < many.lower < 1.025 < many.upper < few.upper
-    assert few == ratio_of_many(rounds(*ours), rounds(*theirs))
+    assert few == ratio_of_many(rounds(*ours), rounds(*theirs), 1)
     assert (few.low, few.high, few.why_not) == (few.lower, few.upper, None)
-    assert ratio_of_many({}, rounds(1)) is None
+    assert ratio_of_many({}, rounds(1), 1) is None
+
+
+def test_what_differs_from_start_to_start_is_in_the_interval() -> None:
+    """Rounds of one start agree, and say nothing of another start."""
+    ours = [value for start in (90, 100, 110, 120, 130) for value in [start, start + 1] * 3]
+    theirs = [100] * len(ours)
+
+    apart = ratio_of_many(rounds(*ours), rounds(*theirs), 1)
+    together = ratio_of_many(rounds(*ours), rounds(*theirs), 6)
+
+    assert apart is not None
+    assert together is not None
+    assert apart.value == together.value == 1.105
+    assert together.lower < apart.lower < 1.105 < apart.upper < together.upper
+
+
+def test_two_starts_are_too_few_to_say_anything() -> None:
+    said = ratio_of_many(rounds(*[2.0] * 10), rounds(*[1.0] * 10), 5)
+
+    assert said is not None
+    assert said.why_not == "2 of 3 starts"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from turnwire_lab.bench.goals import (
 from turnwire_lab.bench.load import Quantiles
 from turnwire_lab.bench.measures import added_us
 from turnwire_lab.bench.plots import draw
-from turnwire_lab.bench.rounds import Round, Rounds
+from turnwire_lab.bench.rounds import ROUNDS_A_START, Round, Rounds
 
 TABLE = report.Table(
     machine="a machine",
@@ -102,7 +102,7 @@ def test_the_latency_with_a_turn_log_is_compared_with_that_without_one() -> None
     """That in Redis with that beside a Redis that works as much."""
     found = Rounds()
     late_us = {AG_UI: 20.0, AG_UI_LOGGED: 30.0, AG_UI_BESIDE_REDIS: 25.0, AG_UI_REDIS: 25.0}
-    for number in range(5):
+    for number in range(3 * ROUNDS_A_START):
         for name, middle in late_us.items():
             told = latency(middle * (1 + number / 100))
             found.add(

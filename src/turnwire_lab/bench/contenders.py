@@ -190,7 +190,7 @@ def _ag_ui_redis(setting: Setting) -> Contender:
     """Its Redis answers a millisecond late, as one does on another machine."""
     redis, line = free_port(), free_port()
     folder = setting.folder / f"redis-{redis}"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)  # the port may be that of an earlier start
     options = ("--bind", HOST, "--port", str(redis), "--save", "", "--dir", str(folder))
     server = (shutil.which("redis-server") or "redis-server", *options)
     late = (sys.executable, "-m", "turnwire_lab.bench.late", str(line), str(redis))

@@ -11,6 +11,7 @@ import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -47,7 +48,7 @@ def figure(values: Sequence[float]) -> Figure | None:
 
 def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | None:
     """How many times as much, by the rounds that both have. None: there are none."""
-    values = _ratios(ours, theirs)
+    values = list(_ratios(ours, theirs).values())
     if not values or min(values) <= 0:
         return None
     lower, median, upper = _quartiles(values)
@@ -59,20 +60,31 @@ def ratio(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | No
     return Figure(median, min(values), max(values), lower, upper, len(values), why_not)
 
 
-def ratio_of_many(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Figure | None:
+def ratio_of_many(
+    ours: Mapping[int, float], theirs: Mapping[int, float], rounds_a_start: int
+) -> Figure | None:
     """As `ratio`, for many rounds that differ. None: there are none.
 
-    Between `lower` and `upper` is the interval of 95 % of the median: so far apart are the medians
-    of rounds that are drawn again and again from these (a bootstrap). `low` and `high` repeat it.
+    Two starts of one program differ as two programs may. So both are started anew every
+    `rounds_a_start` rounds, and the rounds of a start count together. Between `lower` and `upper`
+    is the interval of 95 % of the median: so far apart are the medians of starts that are drawn
+    again and again from these (a bootstrap). `low` and `high` repeat it.
     """
     median = ratio(ours, theirs)
     if median is None:
         return None
-    values = _ratios(ours, theirs)
-    dice = random.Random(0)
-    medians = sorted(statistics.median(dice.choices(values, k=len(values))) for _ in range(_DRAWS))
+    starts: dict[int, list[float]] = {}
+    for number, value in _ratios(ours, theirs).items():
+        starts.setdefault(number // rounds_a_start, []).append(value)
+    dice, each = random.Random(0), list(starts.values())
+    medians = sorted(
+        statistics.median(chain.from_iterable(dice.choices(each, k=len(each))))
+        for _ in range(_DRAWS)
+    )
     lower, upper = medians[round(0.025 * _DRAWS)], medians[round(0.975 * _DRAWS) - 1]
-    return Figure(median.value, lower, upper, lower, upper, median.rounds)
+    too_few = len(each) < LEAST_ROUNDS
+    why_not = f"{len(each)} of {LEAST_ROUNDS} starts" if too_few else None
+    return Figure(median.value, lower, upper, lower, upper, median.rounds, why_not)
 
 
 def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:
@@ -80,9 +92,9 @@ def difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mappin
     return {number: ours[number] - theirs[number] for number in ours.keys() & theirs.keys()}
 
 
-def _ratios(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Sequence[float]:
+def _ratios(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Mapping[int, float]:
     both = sorted(number for number in ours.keys() & theirs.keys() if theirs[number] > 0)
-    return [ours[number] / theirs[number] for number in both]
+    return {number: ours[number] / theirs[number] for number in both}
 
 
 def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from turnwire_lab.bench.contenders import AG_UI, DIRECT, TURNWIRE
 from turnwire_lab.bench.figures import Figure, difference, figure, ratio, ratio_of_many
-from turnwire_lab.bench.rounds import Rounds
+from turnwire_lab.bench.rounds import ROUNDS_A_START, Rounds
 
 Measure = Callable[[Rounds], Figure | None]
 """None: there are no such rounds."""
@@ -89,14 +89,16 @@ def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Mea
 def beside(case: str, figure: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's figure, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(rounds.values("turn-log", case, name, figure) for name in (ours, theirs))
+        *(rounds.values("turn-log", case, name, figure) for name in (ours, theirs)),
+        ROUNDS_A_START,
     )
 
 
 def latency_beside(case: str, point: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's latency, with the rig's own hop, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(_latency_us(rounds, case, name, point, "turn-log") for name in (ours, theirs))
+        *(_latency_us(rounds, case, name, point, "turn-log") for name in (ours, theirs)),
+        ROUNDS_A_START,
     )
 
 

@@ -3,12 +3,16 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from turnwire_lab.bench.farm import DISTURBED, Spent
 from turnwire_lab.bench.load import Found, Quantiles
+
+ROUNDS_A_START: Final = 5
+"""After so many rounds the mode `turn-log` starts all contenders anew."""
 
 
 class Round(Struct, frozen=True, kw_only=True):
