@@ -116,7 +116,7 @@ def test_each_500_deltas_in_a_row_have_a_99th_percentile(farm: Farm) -> None:
     assert found.stretch_p99_us is not None
     assert (found.latency_us.count, found.stretch_p99_us.count) == (1_100, 2)
     assert found.latency_us.p25 <= found.stretch_p99_us.p1  # 495 of all are not above it
-    assert found.stretch_p99_us.most <= found.latency_us.most
+    assert found.stretch_p99_us.most < found.latency_us.most  # five of a stretch are above it
     assert of_window(found, spent)["calm_p99_us"] == found.stretch_p99_us.p10
 
 
@@ -184,7 +184,7 @@ def test_a_redis_does_its_work_again_beside_a_gateway_without_a_turn_log(
         beside = BesideRedis(farm)
 
         def calls() -> int:
-            return int(redis.info("commandstats")["cmdstat_rpush"]["calls"])
+            return int(redis.info("commandstats").get("cmdstat_rpush", {"calls": 0})["calls"])
 
         def appended(measure: Callable[[], object]) -> int:
             before = calls()

@@ -89,7 +89,8 @@ def added_ratio(case: str, point: str, theirs: str, ours: str = TURNWIRE) -> Mea
 def beside(case: str, figure: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's figure, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(rounds.values("turn-log", case, name, figure) for name in (ours, theirs)),
+        rounds.values("turn-log", case, ours, figure),
+        rounds.values("turn-log", case, theirs, figure),
         ROUNDS_A_START,
     )
 
@@ -97,7 +98,8 @@ def beside(case: str, figure: str, theirs: str, ours: str) -> Measure:
 def latency_beside(case: str, point: str, theirs: str, ours: str) -> Measure:
     """How many times another contender's latency, with the rig's own hop, by many rounds."""
     return lambda rounds: ratio_of_many(
-        *(_latency_us(rounds, case, name, point, "turn-log") for name in (ours, theirs)),
+        _latency_us(rounds, case, ours, point, "turn-log"),
+        _latency_us(rounds, case, theirs, point, "turn-log"),
         ROUNDS_A_START,
     )
 

@@ -11,7 +11,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from gateway.waiting import PATIENCE_S
 from runtime.cli.command import run
 from runtime.generate.served import PATH, asked, model, read, serving
 from runtime.llm.call.called import ANSWER, KEY
@@ -113,7 +112,7 @@ async def test_an_answer_that_runs_when_it_stops_is_cut_after_a_while(
 ) -> None:
     monkeypatch.setattr("turnwire_agent.generate.server.STOPPING_S", 1)
     async with ScriptedServer([sends_then_silent(STREAM_HEAD)]) as provider:
-        async with asyncio.timeout(PATIENCE_S), serving(model(provider.url)) as program:
+        async with asyncio.timeout(9), serving(model(provider.url)) as program:
             asking = asyncio.create_task(program.post())
             await provider.was_asked.wait()
             program.stop()

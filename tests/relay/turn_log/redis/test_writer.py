@@ -13,12 +13,12 @@ from relay.turn_log.redis.rig import Rig, claim, gets_texts, is_flushed, new_rig
 from turnwire.core.events import TextDelta
 from turnwire.core.turn_log.entries import TEXT_LENGTH
 from turnwire.relay.turn_log.port import ChatKey
-from turnwire.relay.turn_log.redis import scripts
+from turnwire.relay.turn_log.redis import messages, scripts
 from turnwire.relay.turn_log.redis import writer as writing
-from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows, next_write, run_all
+from turnwire.relay.turn_log.redis.batches import _ROWS, TextRows, Write, next_write, run_all
 from turnwire.relay.turn_log.redis.found import LOST
 from turnwire.relay.turn_log.redis.turn import RedisTurn
-from turnwire.relay.turn_log.redis.writer import _FLUSH_BYTES, _SLICE, BATCH_S, Writer
+from turnwire.relay.turn_log.redis.writer import _FEW, _FLUSH_BYTES, _SLICE, Writer
 from turnwire.relay.turn_log.tasks import end
 
 pytestmark = pytest.mark.sockets
@@ -248,11 +248,10 @@ async def test_a_process_that_stops_writes_all_that_waits_however_much_it_is(
 
 async def test_texts_of_one_of_many_turns_wait_until_more_have_come(redis: RedisServer) -> None:
     async with new_rig(redis.url) as rig:
-        writer, turns = await begun(rig, _SLICE + 1)
+        writer, turns = await begun(rig, _FEW + 1)
         for turn in turns:
             turn.append_texts(["x"])
-        await asyncio.sleep(2 * BATCH_S)
-        assert not writer._dirty
+        assert (list(writer._dirty), list(writer._unread)) == ([], turns)
         for turn in turns:
             turn.append_texts(["y"])
 
@@ -266,7 +265,7 @@ async def test_other_changes_of_many_turns_do_not_wait(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with new_rig(redis.url) as rig:
-        writer, turns = await begun(rig, _SLICE + 4)
+        writer, turns = await begun(rig, _FEW + 4)
         monkeypatch.setattr(writing, "UNREAD_S", 60.0)
         asks, ends, is_read, is_long, *_ = turns
         is_read.set_readers(1)
@@ -283,7 +282,7 @@ async def test_texts_of_few_turns_do_not_wait(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with new_rig(redis.url) as rig:
-        writer, turns = await begun(rig, _SLICE)
+        writer, turns = await begun(rig, _FEW)
         monkeypatch.setattr(writing, "UNREAD_S", 60.0)
         for turn in turns:
             turn.append_texts(["x"])
@@ -296,7 +295,7 @@ async def test_texts_wait_no_longer_when_the_first_reader_comes(
 ) -> None:
     async with new_rig(redis.url) as rig:
         here, there = rig.logs
-        keys = [ChatKey(f"chat{number}") for number in range(2 * _SLICE)]
+        keys = [ChatKey(f"chat{number}") for number in range(2 * _FEW)]
         turns = [await claim(here, key) for key in keys]
         for turn in turns:
             write(turn, "a")
@@ -316,7 +315,7 @@ async def test_texts_that_wait_are_written_as_the_process_stops(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with new_rig(redis.url) as rig:
-        _, turns = await begun(rig, 2 * _SLICE)
+        _, turns = await begun(rig, 2 * _FEW)
         monkeypatch.setattr(writing, "UNREAD_S", 60.0)
         for turn in turns:
             turn.append_texts(["b"])
@@ -324,3 +323,73 @@ async def test_texts_that_wait_are_written_as_the_process_stops(
 
         for turn in turns:
             await gets_texts(await open_reader(rig.logs[1], turn.key), "ab")
+
+
+async def test_texts_that_came_during_a_write_wait_until_more_have_come(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was written, and also when there are fewer turns by then."""
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, _FEW + 2)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        wrote, is_read, *others = turns
+        write(wrote, TextDelta("x"))
+        is_read.append_texts(["x"])
+        made: list[TextRows] = []
+        writes: list[Write] = []
+        await writer._make([wrote, is_read], made, writes)
+        wrote.append_texts(["y"])
+        is_read.append_texts(["y"])
+        writer._dirty.clear()
+        writer._written(writes[0], [2, 0])
+        made[0].replies = [[2, 1]]
+        noted(writer, made)
+
+        assert (list(writer._dirty), set(writer._unread)) == ([is_read], {wrote, is_read})
+        for turn in others:
+            writer._turns.pop(turn)
+        assert len(writer) <= _FEW
+        writer._go_on(wrote)
+        assert set(writer._dirty) == {is_read, wrote}
+        writer._turns |= dict.fromkeys(others)
+
+
+async def test_texts_wait_no_longer_when_somebody_answers(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client has seen them, and comes back to read what follows."""
+    async with new_rig(redis.url) as rig:
+        log = rig.logs[0]
+        writer, (one, other, *more) = await begun(rig, 2 * _FEW)
+        monkeypatch.setattr(writing, "UNREAD_S", 60.0)
+        for turn in (one, other, *more):
+            turn.append_texts(["x"])
+        writer._urgent.clear()
+        await log.answer(one.key, [], "u1")
+        assert list(writer._dirty) == [one]
+        assert writer._urgent.is_set()
+
+        writer._urgent.clear()
+        log._carry_out(other, [b"1", messages.answer("elsewhere", "u1", [])])
+        assert list(writer._dirty) == [one, other]
+        assert writer._urgent.is_set()
+
+
+async def test_a_turn_that_ends_leaves_no_timer_to_those_that_follow(redis: RedisServer) -> None:
+    async with new_rig(redis.url) as rig:
+        writer, turns = await begun(rig, _FEW + 2)
+        gone, stays, *_ = turns
+        gone.append_texts(["x"])
+        timer = writer._timer
+        writer.forget(gone)
+        stays.append_texts(["x"])
+        assert writer._timer is timer
+        await until(lambda: writer._timer is None)
+        assert list(writer._dirty) == [stays]
+
+        writer._wake.clear()
+        stays.append_texts(["y"])
+        writer._unread.clear()
+        writer._timer = None
+        writer._write_unread()
+        assert not writer._wake.is_set()

@@ -219,6 +219,7 @@ class RedisTurnLog:
     ) -> Rejection | None:
         local = self._turns.get(key)
         if local is not None and local.is_running:
+            self._writer.hurry(local)  # who answers has seen it, and may come back to read on
             return local.control.answer(replies, user_id)
         found = await self._elsewhere.find(key)
         message = messages.answer(self._process, user_id, replies)
@@ -368,6 +369,7 @@ class RedisTurnLog:
         """Do what other processes ask of a turn that runs here."""
         for number, message in zip(mail[::2], mail[1::2], strict=False):
             if number not in turn.replies:
+                self._writer.hurry(turn)  # who answers has seen it, and may come back to read on
                 reply = messages.carry_out(message, turn.control)
                 if reply is None:
                     continue

@@ -105,10 +105,8 @@ class RedisTurn:
         turn_bytes: int,
         keep_s: float,
     ) -> None:
-        self.key = key
+        self.key, self.id, self.head = key, turn_id, head
         self.user_id = user_of(head)
-        self.id = turn_id
-        self.head = head
         self.control = control
         self.is_kept = self.is_running = True
         self.has_lease = self.has_begun = self.is_written = False
@@ -121,10 +119,8 @@ class RedisTurn:
         self.replies: dict[bytes, tuple[str, bytes]] = {}
         """Whom it replied what, by the number of the message: a message may come twice."""
         self._on_change, self._on_texts, self._on_held = on_change, on_texts, on_held
-        self._on_too_long = on_too_long
-        self._on_not_received = on_not_received
-        self._turn_bytes = turn_bytes
-        self._keep_ms = round(keep_s * 1_000)
+        self._on_too_long, self._on_not_received = on_too_long, on_not_received
+        self._turn_bytes, self._keep_ms = turn_bytes, round(keep_s * 1_000)
         self._size = TURN_BYTES + len(head)
         self.count = self.frames_written = self.base = 0
         """The entries and frames that Redis has, or is about to, and how many of them it forgot."""
@@ -217,8 +213,7 @@ class RedisTurn:
         is not pending any more. If Redis does not take it, call `take_back`.
         """
         texts = self._texts
-        is_more = self._open_count or self._frames or self._fields or self._ends or self.note
-        if is_more or not texts or not self.has_lease:
+        if self.has_others or self.note or not texts or not self.has_lease:
             return b""
         data = frame_of_texts(texts)
         length = len(data)
@@ -296,9 +291,12 @@ class RedisTurn:
     @property
     def has_more(self) -> bool:
         """Whether something is to be written."""
-        return not self.is_written and bool(
-            self._texts or self._open_count or self._frames or self._fields or self._ends
-        )
+        return not self.is_written and bool(self._texts or self.has_others)
+
+    @property
+    def has_others(self) -> bool:
+        """Whether something else than texts is to be written."""
+        return bool(self._open_count or self._frames or self._fields or self._ends)
 
     @property
     def ends(self) -> tuple[str, int]:

@@ -26,9 +26,12 @@ BATCH_S: Final = 0.02
 UNREAD_S: Final = 0.1
 """How long texts wait for others, in seconds, if the turn is one of many and nobody reads it.
 
-Each pipeline costs all streams of the process some latency. And if nobody reads the turn but its
-own client, texts that wait are missed by nobody unless the process dies.
+Each pipeline costs all streams of the process some latency. Texts that wait are lost if the process
+is killed, and whoever comes to read the turn gets them a moment later.
 """
+
+_FEW: Final = 8
+"""Of so many turns, or fewer, no texts wait that long."""
 
 _SLICE: Final = 8
 """Turns whose writes are made, or confirmed, before other work of the loop: 0.02 to 0.06 ms."""
@@ -78,6 +81,7 @@ class Writer:
         self._dirty: dict[RedisTurn, None] = {}
         self._unread: dict[RedisTurn, None] = {}
         """Those with texts that wait until more have come."""
+        self._timer: asyncio.TimerHandle | None = None
         self._stuck: dict[RedisTurn, None] = {}
         """Those that could not be written."""
         self._wake, self._urgent = asyncio.Event(), asyncio.Event()
@@ -114,18 +118,26 @@ class Writer:
 
     def on_texts(self, turn: RedisTurn) -> None:
         """Write texts that wait from now on."""
-        if turn.readers or len(self._turns) <= _SLICE:
+        if turn.readers or len(self._turns) <= _FEW:
             self.on_change(turn)
         elif turn in self._turns:
-            if not self._unread:
-                asyncio.get_running_loop().call_later(UNREAD_S, self._write_unread)
             self._unread[turn] = None
+            if self._timer is None:
+                loop = asyncio.get_running_loop()
+                self._timer = loop.call_later(UNREAD_S, self._write_unread)
+
+    def hurry(self, turn: RedisTurn) -> None:
+        """Write at once what waits of a turn."""
+        self.on_change(turn)
+        self._urgent.set()
 
     def _write_unread(self) -> None:
-        self._dirty |= self._unread
-        self._unread.clear()
-        self._wake.set()
-        self._urgent.set()
+        self._timer = None
+        if self._unread:
+            self._dirty |= self._unread
+            self._unread.clear()
+            self._wake.set()
+            self._urgent.set()
 
     def on_held(self, turn: RedisTurn, size: int) -> None:
         self._held_bytes += size
@@ -178,12 +190,14 @@ class Writer:
             else:
                 write.turn.set_readers(status)
                 if status and write.turn in self._unread:  # its first reader came
-                    self.on_change(write.turn)
+                    self.hurry(write.turn)
                 self._on_messages(write.turn, reply[1:])
 
     async def aclose(self) -> None:
         """Leave the turns that run, so that their readers end at once."""
         await end(*self._tasks)
+        if self._timer is not None:
+            self._timer.cancel()
         for turn in list(self._turns):
             turn.leave()
         self._dirty = dict.fromkeys(self._turns)
@@ -361,7 +375,7 @@ class Writer:
     def _go_on(self, turn: RedisTurn) -> None:
         self._check_done(turn)
         if turn.has_more:
-            self.on_change(turn)
+            (self.on_change if turn.has_others else self.on_texts)(turn)
 
     def _lost_lease(self, turn: RedisTurn) -> None:
         turn.has_lease = False
