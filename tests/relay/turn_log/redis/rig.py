@@ -14,6 +14,8 @@ from turnwire.relay.rounds import Rounds
 from turnwire.relay.turn_log.port import ChatKey
 from turnwire.relay.turn_log.redis.store import RedisTurnLog
 from turnwire.relay.turn_log.redis.turn import RedisTurn
+from turnwire.relay.turn_log.redis.writer import Writer
+from turnwire.relay.turn_log.tasks import end
 
 CHAT, OTHER = ChatKey("chat"), ChatKey("other")
 KIB = 1_024
@@ -111,3 +113,14 @@ async def is_read(rig: Rig, key: ChatKey = CHAT) -> None:
     await until(lambda: writer.is_written)
     reader = await open_reader(other, key)
     await gets(reader, Head("p1", "u1"), Joined(2), TextDelta("a"), END)
+
+
+async def begun(rig: Rig, count: int) -> tuple[Writer, list[RedisTurn]]:
+    """So many turns that have begun, and their writer, which writes nothing by itself any more."""
+    log = rig.logs[0]
+    turns = [await claim(log, ChatKey(f"chat{number}")) for number in range(count)]
+    for turn in turns:
+        write(turn, "a")
+    await is_flushed(log, *turns)
+    await end(*log._writer._tasks)
+    return log._writer, turns

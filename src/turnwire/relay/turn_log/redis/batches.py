@@ -200,7 +200,7 @@ class TextRows:
     def add_texts_of(self, turns: Iterable[RedisTurn]) -> list[RedisTurn]:
         """Add a row for each turn that has texts alone to write. Return the others.
 
-        Nothing is called for a turn that is not needed: this runs for each up to 50 times a second.
+        Nothing is called for a turn that is not needed: this runs for each of them often.
         """
         others = []
         rows, keys, values = self._turns, self._keys, self._values

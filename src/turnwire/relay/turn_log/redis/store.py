@@ -219,8 +219,10 @@ class RedisTurnLog:
     ) -> Rejection | None:
         local = self._turns.get(key)
         if local is not None and local.is_running:
-            self._writer.hurry(local)  # who answers has seen it, and may come back to read on
-            return local.control.answer(replies, user_id)
+            refusal = local.control.answer(replies, user_id)
+            if refusal is None:  # who answers has seen what waits, and may come back to read on
+                self._writer.hurry(local)
+            return refusal
         found = await self._elsewhere.find(key)
         message = messages.answer(self._process, user_id, replies)
         over = found.refusal(replies) if isinstance(found, FoundTurn) else Rejection.UNKNOWN
@@ -369,10 +371,10 @@ class RedisTurnLog:
         """Do what other processes ask of a turn that runs here."""
         for number, message in zip(mail[::2], mail[1::2], strict=False):
             if number not in turn.replies:
-                self._writer.hurry(turn)  # who answers has seen it, and may come back to read on
                 reply = messages.carry_out(message, turn.control)
                 if reply is None:
                     continue
+                self._writer.hurry(turn)  # as after an answer in this process
                 if len(turn.replies) >= _REPLIES:
                     del turn.replies[next(iter(turn.replies))]
                 turn.replies[number] = reply

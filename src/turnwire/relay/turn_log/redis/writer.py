@@ -24,11 +24,9 @@ BATCH_S: Final = 0.02
 """How long an entry waits for others, in seconds."""
 
 UNREAD_S: Final = 0.1
-"""How long texts wait for others, in seconds, if the turn is one of many and nobody reads it.
+"""How long short texts wait for others, in seconds, if nobody reads the turn, one of many.
 
-Each pipeline costs all streams of the process some latency. Texts that wait are lost if the process
-is killed, and whoever comes to read the turn gets them a moment later.
-"""
+Each pipeline costs all streams of the process some latency. A process that is killed loses them."""
 
 _FEW: Final = 8
 """Of so many turns, or fewer, no texts wait that long."""
@@ -127,9 +125,11 @@ class Writer:
                 self._timer = loop.call_later(UNREAD_S, self._write_unread)
 
     def hurry(self, turn: RedisTurn) -> None:
-        """Write at once what waits of a turn."""
-        self.on_change(turn)
-        self._urgent.set()
+        """Write at once what waits of a turn, if something does."""
+        self._unread.pop(turn, None)
+        if turn in self._turns and turn.has_more:
+            self.on_change(turn)
+            self._urgent.set()
 
     def _write_unread(self) -> None:
         self._timer = None
